@@ -1,0 +1,55 @@
+/**
+ * @file
+ * Fibers: tasks with a stack of their own, for straight-line code.
+ *
+ * In a fiber every function whose name promises to wait suspends the fiber and lets its worker run
+ * others. A fiber stays on the worker where it started (thread-local variables and errno are safe
+ * to use), and is never dropped: once its spawn has returned 0 its function runs and returns.
+ * Aborted, or at shutdown, every await in it fails with -ECANCELED until then.
+ */
+#ifndef EDO_FIBER_H
+#define EDO_FIBER_H
+
+#include <edo/task.h>
+
+EDO_BEGIN_DECLS
+
+/** A fiber's function. What it returns (0 or a count, or a negated errno value) is the task's result. */
+typedef int edo_fiber_fn(void *arg);
+
+/**
+ * Spawns a fiber on this thread's runtime, without a handle.
+ *
+ * @param arg   copied: @p size bytes of it move into the task, and @p fn gets a pointer to the
+ *              copy. With size 0 the pointer itself is handed over
+ * @return as edo_spawn(); on failure the argument is still the caller's
+ */
+EDO_API EDO_NODISCARD int edo_go(edo_fiber_fn *fn, const void *arg, size_t size);
+
+/** As edo_go(), on @p runtime (NULL: this thread's), with a handle (@p task NULL: without). */
+EDO_API EDO_NODISCARD int edo_spawn_fiber(edo_runtime *runtime, edo_fiber_fn *fn, const void *arg,
+					  size_t size, edo_task **task);
+
+/**
+ * Waits for @p future and drops the wait on every way out.
+ *
+ * In a fiber it suspends the fiber. In a plain thread it parks the thread, which meanwhile runs the
+ * tasks of the current-thread runtime it has entered, if it has.
+ *
+ * @return the future's result; -ECANCELED: this fiber was aborted or is being shut down;
+ *         -EDEADLK: called inside a poll function; -EINVAL: no future
+ *
+ * Cancel safety is the future's own; a wait that has lent memory to somebody else is not cut short.
+ */
+EDO_API int edo_await(edo_future *future);
+
+/**
+ * Lets every other ready task run once. Wait-free when there is none.
+ *
+ * @return 0, or -ECANCELED as edo_await()
+ */
+EDO_API int edo_yield(void);
+
+EDO_END_DECLS
+
+#endif

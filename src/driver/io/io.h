@@ -1,0 +1,177 @@
+/*
+ * The door of the I/O driver: registrations, their readiness, and the reactor's turn (R1-R4).
+ *
+ * A registration is a slot of a slab: found by index, told from its predecessors in the same slot by
+ * its generation. Slots never move and are not given back before the driver ends, so a look-up needs no
+ * lock; a slot is reused only after the holder has released it between two turns (R3), so the
+ * holder never acts on an event for somebody else's descriptor.
+ */
+#ifndef EDO_DRIVER_IO_IO_H
+#define EDO_DRIVER_IO_IO_H
+
+#include "base/lock.h"
+#include "driver/poller/poller.h"
+#include "driver/time/time.h"
+#include <edo/config.h>
+#include <edo/future.h>
+#include <edo/io.h>
+
+enum edo_direction { EDO_READING, EDO_WRITING };
+
+/*
+ * One registered descriptor, on cache lines of its own.
+ *
+ * readiness (atomic): bits 0-5 enum edo_readiness, bits 6-7 a call in that direction is under way
+ * (edo_io_call_begin()), bit 8 shut down, bits 9-35 the tick of reading, bits 36-62 the tick of
+ * writing. The driver's turn sets bits and turns the tick of each direction it set something for;
+ * a clear succeeds only if that direction's tick is still the one that was seen, at full width, and never
+ * touches the other direction or the closed bits (p40-p43).
+ *
+ * Moves. Users' objects are copied by value, and a copy is a move: the slot remembers the address of the
+ * object that used it last and an epoch; an object at another address with the present epoch takes over
+ * (the epoch goes up and is written into that object), one with an older epoch is a dead original:
+ * -EBADF. One holder for a whole descriptor (index 0), one a half for split streams (reader 0, writer 1).
+ */
+struct edo_scheduled_io {
+	uint64_t readiness;
+	uint32_t generation;      /* atomic; odd while registered */
+	int fd;                   /* constant while registered */
+	uint32_t index;           /* constant */
+	struct edo_lock lock;     /* of the fields down to `halves` */
+	edo_waker waiting[2];     /* by enum edo_direction */
+	uint8_t claimed[2];       /* a future waits or waited in this direction and has not let go */
+	uint8_t halves;           /* split streams: how many halves are still open */
+	uint8_t idle_started;     /* atomic: an operation began since the last progress */
+	int last_error;           /* atomic: the stream's own last failure, 0 or -ETIMEDOUT ... */
+	uint32_t next_free;       /* under the slab's lock */
+	uint32_t idle_expirations; /* atomic: how often the idle limit has passed, see edo_io_idle_expired() */
+	uint64_t idle_limit;      /* ns, 0 for none; atomic */
+	edo_timer_entry idle;     /* fires when the stream was idle for so long; wakes both directions */
+	const void *holder[2];    /* atomic; changed under the lock */
+	uint32_t epoch[2];        /* atomic; changed under the lock */
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct edo_scheduled_io) == 192, "three cache lines a registration");
+
+/* Which registration: what users' objects carry. All zero is "none" (an odd generation is registered). */
+struct edo_registration {
+	uint32_t driver;
+	uint32_t index;
+	uint32_t generation;
+	uint32_t epoch;
+	int fd;
+};
+
+enum { EDO_SLAB_FIRST = 32, EDO_SLAB_CHUNKS = 24 };
+
+/* Chunk n holds EDO_SLAB_FIRST << n slots. */
+struct edo_io_slab {
+	struct edo_lock lock;
+	uint32_t free_head;    /* index + 1; under the lock */
+	uint32_t pending_head; /* deregistered, not yet released by the holder; under the lock */
+	uint32_t pending_count;
+	uint32_t used;         /* slots handed out at least once; under the lock */
+	uint32_t live;         /* registered now; under the lock */
+	struct edo_scheduled_io *chunks[EDO_SLAB_CHUNKS]; /* atomic: set once */
+};
+
+struct edo_io_driver {
+	struct edo_poller poller;
+	struct edo_io_slab slab;
+	const edo_allocator *allocator;
+	uint32_t driver_id;
+	bool closed;           /* under the slab's lock */
+	bool is_woken;         /* atomic: a wake-up is already under way */
+	uint64_t events;       /* counters, written by the holder, atomic */
+	uint64_t stale_tokens;
+};
+
+int edo_io_init(struct edo_io_driver *io, uint32_t driver_id, uint32_t events_per_turn,
+		const edo_allocator *allocator);
+/* Refuses registrations, marks all as shut down, wakes all waiters (who then say -ESHUTDOWN). */
+void edo_io_shutdown(struct edo_io_driver *io);
+/* Frees the slab. Descriptors still registered are the users' own and stay open. */
+void edo_io_destroy(struct edo_io_driver *io);
+
+/* Holder only: releases deregistered slots, waits, hands out readiness. Returns how many events, wake-ups included. */
+unsigned edo_io_turn(struct edo_io_driver *io, uint64_t max_wait);
+/* Ends a wait, once however often it is called before that. Any thread. */
+void edo_io_unpark(struct edo_io_driver *io);
+
+/*
+ * Registers fd with initial readiness (a connected stream is assumed writable, which saves a wait).
+ * 0, -ENOMEM, -EEXIST, -EPERM, -EBADF, -ENOSPC, -ESHUTDOWN.
+ */
+int edo_io_register(struct edo_io_driver *io, int fd, uint32_t readiness,
+		    struct edo_registration *registration);
+
+/* The registration if it still is one, else NULL: -EBADF for the caller. Lock-free. */
+struct edo_scheduled_io *edo_io_find(struct edo_io_driver *io, uint32_t index, uint32_t generation);
+
+/*
+ * Ends a registration: unlinked and its idle timer dropped in any case, waiters woken (they find it gone:
+ * -EBADF). 0; -EBADF when it is not one (only one of several callers succeeds, p45); else what the
+ * poller said about the removal. Does not close the descriptor.
+ */
+int edo_io_deregister(struct edo_io_driver *io, uint32_t index, uint32_t generation);
+
+/* A future's side of one direction; zero it at start. */
+struct edo_io_claim {
+	bool held[2];
+};
+
+/*
+ * Is it ready in `direction`? EDO_READY with *ready filled (its closed and error bits masked to the
+ * direction, p42); -EBUSY: another future has claimed the direction; -ESHUTDOWN; -EBADF; EDO_PENDING:
+ * the waker of cx is stored, and the direction claimed through *claimed.
+ */
+edo_poll edo_io_poll_ready(struct edo_scheduled_io *sio, uint32_t generation,
+			   enum edo_direction direction, bool *claimed, edo_context *cx,
+			   edo_ready *ready);
+
+/* Forgets what was seen of this direction, unless the driver has set it anew since (R2). */
+void edo_io_clear(struct edo_scheduled_io *sio, enum edo_direction direction, edo_ready seen);
+
+/* Lets go of a claim and forgets the waker. Harmless when the registration is gone or nothing claimed. */
+void edo_io_unclaim(struct edo_scheduled_io *sio, uint32_t generation,
+		    enum edo_direction direction, bool *claimed);
+
+/*
+ * A call on the descriptor is about to be made in this direction: marks it, so that a close by another
+ * thread waits for the (non-blocking) call to end before the number can be given out again.
+ * 0; -EBADF: closed (or the slot is somebody else's by now); -EBUSY: another task's call in this
+ * direction is under way; -ESHUTDOWN. After 0, edo_io_call_end() must follow.
+ */
+int edo_io_call_begin(struct edo_scheduled_io *sio, uint32_t generation,
+		      enum edo_direction direction);
+void edo_io_call_end(struct edo_scheduled_io *sio, enum edo_direction direction);
+
+/*
+ * The object at `object` with *epoch uses the registration: 0, perhaps after it took over (then *epoch
+ * was written); -EBADF: it is a dead original. One comparison in the usual case.
+ */
+int edo_io_adopt(struct edo_scheduled_io *sio, unsigned half, const void *object, uint32_t *epoch);
+
+/*
+ * The stream's idle limit (see edo_tcp_set_timeout()), one timer a stream.
+ *
+ * begin: an operation begins. The first one since the last progress (or since an expiry) starts the limit
+ * anew, a later one does not: a read that is given up and begun again every second must not postpone
+ * the limit for ever. progress: bytes have moved, the limit starts anew for whoever waits in the
+ * other direction. Both take a fresh clock reading (p24) of the caller's; in the usual case each costs
+ * one compare-and-swap.
+ *
+ * expired: did the limit pass since *seen was taken (edo_io_idle_begin() fills it)? Decided by the count of
+ * expirations, so that both directions see one expiry (the first to look at the fired entry, under the
+ * lock and with its generation checked, counts it and makes the entry unarmed). The waker inside
+ * the entry points at the slot and only wakes both directions' waiters: when it comes late, for an
+ * earlier use of the slot, it is a spurious wake and nothing else.
+ */
+int edo_io_idle_set(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t limit);
+void edo_io_idle_begin(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now,
+		       uint32_t *seen);
+void edo_io_idle_progress(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now);
+bool edo_io_idle_expired(struct edo_time_driver *time, struct edo_scheduled_io *sio,
+			 uint32_t generation, uint32_t seen);
+
+#endif
