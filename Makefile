@@ -1,25 +1,95 @@
-# The few commands a person needs; Meson and Ninja do the work. Build folders are made as needed.
+# The few commands a person needs; Meson and Ninja do the work, each kind of build in a folder of its
+# own. `make test` and `make demo` install what they miss (tools/install-packages).
+
 PREFIX ?= /usr/local
 DESTDIR ?=
-BUILD := build
 MESON ?= meson
 NINJA ?= ninja
+# Options for every `meson setup`, such as --cross-file.
+MESON_FLAGS ?=
 
-.PHONY: all build test clean
+# For users: optimised, no asserts. For work on edo: asserts, tests, warnings are errors.
+RELEASE := --buildtype=release -Ddebug=true -Dtests=disabled
+WORK := -Dtests=enabled --werror
 
-all: build
+.DEFAULT_GOAL := build
+.PHONY: build test demo lint format install bench fuzz docs asan tsan valgrind mutants ci clean help
 
-build: $(BUILD)/build.ninja
-	$(NINJA) -C $(BUILD)
+help:
+	@echo 'build (default), demo, test, lint, format, install (PREFIX, DESTDIR), bench, fuzz, docs,'
+	@echo 'asan, tsan, valgrind, ci, clean'
 
-$(BUILD)/build.ninja:
-	$(MESON) setup $(BUILD) --buildtype=release -Dtests=disabled
+build: build/build.ninja
+	$(NINJA) -C build
 
-build-test/build.ninja:
-	$(MESON) setup build-test -Dtests=enabled --werror
+build/build.ninja:
+	@tools/install-packages build
+	CC='$(CC)' $(MESON) setup build $(RELEASE) --prefix=$(PREFIX) $(MESON_FLAGS)
 
-test: build-test/build.ninja
-	$(MESON) test -C build-test
+# A folder of each other kind: build-<kind>, set up with $(<kind>_flags) and $(<kind>_cc).
+test_flags := $(WORK)
+asan_flags := $(WORK) -Db_sanitize=address,undefined -Db_lundef=false
+tsan_flags := $(WORK) -Db_sanitize=thread -Db_lundef=false
+valgrind_flags := $(WORK) -Dvalgrind=enabled
+fuzz_flags := -Dtests=disabled -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
+fuzz_cc := clang
+lint_flags := $(WORK) -Dbench=true
+lint_cc := clang
+
+build-%/build.ninja:
+	CC='$(or $($*_cc),$(CC))' $(MESON) setup build-$* $($*_flags) $(MESON_FLAGS)
+
+test:
+	@tools/install-packages build test
+	@$(MAKE) --no-print-directory build-test/build.ninja
+	$(MESON) test -C build-test --print-errorlogs
+
+demo:
+	@tools/install-packages build demo
+	@$(MAKE) --no-print-directory build
+	@tools/demo.sh build
+
+asan tsan:
+	@tools/install-packages build test
+	@$(MAKE) --no-print-directory build-$@/build.ninja
+	$(MESON) test -C build-$@ --print-errorlogs
+
+valgrind:
+	@tools/install-packages build test valgrind
+	@$(MAKE) --no-print-directory build-valgrind/build.ninja
+	$(MESON) test -C build-valgrind --setup=valgrind --print-errorlogs
+
+lint:
+	@tools/install-packages build test lint
+	@$(MAKE) --no-print-directory build-lint/build.ninja
+	tools/lint build-lint
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+install: build
+	DESTDIR='$(DESTDIR)' $(MESON) install -C build --no-rebuild
+
+bench:
+	@tools/install-packages build bench
+	@$(MAKE) --no-print-directory build/build.ninja
+	$(MESON) configure build -Dbench=true
+	$(NINJA) -C build
+	bench/run build
+
+fuzz:
+	@tools/install-packages build fuzz
+	@$(MAKE) --no-print-directory build-fuzz/build.ninja
+	$(NINJA) -C build-fuzz
+	tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+docs:
+	@tools/install-packages docs
+	mkdir -p build
+	doxygen docs/Doxyfile
+
+ci:
+	.ci/run
 
 clean:
 	rm -rf build build-*
