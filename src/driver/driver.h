@@ -30,23 +30,34 @@ struct edo_driver_options {
 	const edo_allocator *allocator;
 };
 
-/* Parks one thread on a futex: 0 empty, 1 parked, 2 notified. */
+/* Parks one thread on a futex, see park.c. All zero: nothing has happened yet. */
 struct edo_thread_park {
-	uint32_t state;
+	uint32_t state; /* atomic: 0 empty, 1 parked, 2 notified */
 };
+
+/*
+ * Waits until woken, at most max_wait ns (0: only looks, UINT64_MAX: no limit); a wake-up that came
+ * before counts. One thread only. Returns whether it was woken; may return early.
+ */
+bool edo_thread_park_wait(struct edo_thread_park *park, uint64_t max_wait);
+/* Any thread, as often as it likes: the waits they end are one. */
+void edo_thread_park_wake(struct edo_thread_park *park);
 
 struct edo_driver {
-	uint32_t id; /* set at init, constant */
+	uint32_t id; /* set at init, constant, never 0 */
 	bool has_time;
 	bool has_io;
-	uint32_t holders; /* threads that use it by its number, see edo_driver_hold(); atomic */
-	struct edo_driver *registry_next;
-	struct edo_time_driver time; /* valid if has_time */
-	struct edo_io_driver io;     /* valid if has_io */
-	struct edo_thread_park park; /* used if !has_io */
+	uint32_t holders; /* atomic: threads that use it by its number, and a bit, see registry.c */
+	struct edo_driver *registry_next; /* under the registry's lock */
+	struct edo_time_driver time;	  /* valid if has_time */
+	struct edo_io_driver io;	  /* valid if has_io */
+	struct edo_thread_park park;	  /* used if !has_io */
 };
 
-/* In place (p32); registers it under a new number. 0, or a negated errno with nothing left behind. */
+/*
+ * In place (p32); registers it under a new number. 0, or a negated errno with nothing left behind;
+ * -EAGAIN: all 2^32 - 1 numbers have been given out.
+ */
 int edo_driver_init(struct edo_driver *driver, const struct edo_driver_options *options);
 
 /*

@@ -30,27 +30,36 @@ struct edo_poller_event {
 struct edo_poller {
 	int epoll;
 	int wake_fd;
-	bool has_ns_waits; /* until the kernel says otherwise */
+	bool has_ns_waits; /* until the kernel says otherwise; the holder's */
 	uint32_t capacity;
-	void *events; /* as many as capacity, in the system's form */
+	void *events; /* as many as capacity, in the system's form; the holder's */
 	const edo_allocator *allocator;
 };
 
 /* The token of the poller's own wake-up; no registration may use it. */
 #define EDO_POLLER_WAKE_TOKEN UINT64_MAX
 
-int edo_poller_init(struct edo_poller *poller, uint32_t events_per_turn, const edo_allocator *allocator);
+/* 0, or a negated errno with nothing left behind. All descriptors are close-on-exec (p48). */
+int edo_poller_init(struct edo_poller *poller, uint32_t events_per_turn,
+		    const edo_allocator *allocator);
 void edo_poller_destroy(struct edo_poller *poller);
+
+/* 0; -EEXIST, -EPERM, -EBADF, -ENOMEM, -ENOSPC. */
 int edo_poller_add(struct edo_poller *poller, int fd, uint64_t token);
+/* Gives a new token to what edo_poller_add() found there already; events that stand come anew. */
+int edo_poller_take_over(struct edo_poller *poller, int fd, uint64_t token);
 int edo_poller_remove(struct edo_poller *poller, int fd);
+
 /*
  * Waits at most timeout ns (UINT64_MAX: for ever; capped inside and waited for again by the caller,
  * p26; never rounded to 0, p27). Returns the number of events, 0 also when interrupted; wake-ups are
- * counted as events with EDO_POLLER_WAKE_TOKEN, drained already.
+ * counted as events with EDO_POLLER_WAKE_TOKEN, and need nothing more. Anything negative means that
+ * somebody has closed the poller's own descriptor.
  */
 int edo_poller_wait(struct edo_poller *poller, uint64_t timeout);
 struct edo_poller_event edo_poller_event(const struct edo_poller *poller, int index);
-/* Ends a wait, from any thread. */
-void edo_poller_wake(struct edo_poller *poller);
+
+/* Ends a wait, from any thread. 0, or why it could not be done: then the wait goes on. */
+int edo_poller_wake(struct edo_poller *poller);
 
 #endif
