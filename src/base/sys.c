@@ -50,7 +50,7 @@ uint64_t edo_sys_clock_now(enum edo_sys_clock clock)
 
 uint64_t edo_sys_entropy(void)
 {
-	uint64_t bits;
+	uint64_t bits = 0;
 
 	if (RETRIED(getrandom(&bits, sizeof bits, GRND_NONBLOCK)) == (ssize_t)sizeof bits)
 		return bits;

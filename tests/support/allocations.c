@@ -113,7 +113,8 @@ void *__wrap_aligned_alloc(size_t align, size_t size)
 
 	if (must_fail(&number))
 		return NULL;
-	return remember(__real_aligned_alloc(align, size), size, number, __builtin_return_address(0));
+	return remember(__real_aligned_alloc(align, size), size, number,
+			__builtin_return_address(0));
 }
 
 char *__wrap_strdup(const char *text)

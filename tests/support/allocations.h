@@ -32,7 +32,7 @@ size_t edo_test_allocations_live(void);
 int edo_test_allocations_compare(uint64_t made);
 
 /* The table of live blocks: blocks_table.c, or blocks_unknown.c under a sanitizer. */
-void edo_test_blocks_add(const void *block, size_t size, uint64_t number, const void *caller);
-void edo_test_blocks_remove(const void *block);
+void edo_test_blocks_add(const void *address, size_t size, uint64_t number, const void *caller);
+void edo_test_blocks_remove(const void *address);
 
 #endif

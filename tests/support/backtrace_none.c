@@ -8,3 +8,8 @@ void edo_test_backtrace_prepare(void)
 void edo_test_backtrace(void)
 {
 }
+
+void edo_test_say_address(const void *address)
+{
+	(void)address;
+}

@@ -3,6 +3,7 @@
  * know (made inside libc, by getaddrinfo say) is let pass.
  */
 #include "support/allocations.h"
+#include "support/limit.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,18 +75,21 @@ size_t edo_test_allocations_live(void)
 	return n;
 }
 
+static void say(const struct block *block, uint64_t made)
+{
+	fprintf(stderr, "leaked %zu bytes, allocation %llu of the test, made before ", block->size,
+		(unsigned long long)(block->number - made));
+	fflush(stderr);
+	edo_test_say_address(block->caller);
+}
+
 static int say_younger(const struct block *block, uint64_t made)
 {
 	int found = 0;
 
-	for (; block; block = block->next) {
-		if (block->number < made)
-			continue;
-		if (found++ < MOST_SAID)
-			fprintf(stderr, "leaked %zu bytes, allocation %llu, made before %p\n",
-				block->size, (unsigned long long)(block->number - made),
-				block->caller);
-	}
+	for (; block; block = block->next)
+		if (block->number >= made && found++ < MOST_SAID)
+			say(block, made);
 	return found;
 }
 

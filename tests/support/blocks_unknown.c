@@ -1,17 +1,17 @@
 /* Under a sanitizer: it knows what is alive. */
 #include "support/allocations.h"
 
-void edo_test_blocks_add(const void *block, size_t size, uint64_t number, const void *caller)
+void edo_test_blocks_add(const void *address, size_t size, uint64_t number, const void *caller)
 {
-	(void)block;
+	(void)address;
 	(void)size;
 	(void)number;
 	(void)caller;
 }
 
-void edo_test_blocks_remove(const void *block)
+void edo_test_blocks_remove(const void *address)
 {
-	(void)block;
+	(void)address;
 }
 
 size_t edo_test_allocations_live(void)

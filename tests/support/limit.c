@@ -32,8 +32,8 @@ void edo_test_limit_prepare(void)
 	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK };
 	stack_t stack = { .ss_size = STACK_SIZE };
 
-	stack.ss_sp = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			   -1, 0);
+	stack.ss_sp =
+		mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (stack.ss_sp == MAP_FAILED || sigaltstack(&stack, NULL) < 0)
 		action.sa_flags = 0;
 	sigemptyset(&action.sa_mask);

@@ -15,4 +15,7 @@ void edo_test_limit_end(void);
 void edo_test_backtrace_prepare(void);
 void edo_test_backtrace(void);
 
+/* Writes where in the program an address is, for addr2line. */
+void edo_test_say_address(const void *address);
+
 #endif

@@ -22,7 +22,8 @@ static void take_descriptors(struct edo_test_resources *resources)
 	while (folder && (entry = readdir(folder))) {
 		int fd = atoi(entry->d_name);
 
-		if (entry->d_name[0] == '.' || fd == dirfd(folder) || fd >= EDO_TEST_MOST_DESCRIPTORS)
+		if (entry->d_name[0] == '.' || fd == dirfd(folder) ||
+		    fd >= EDO_TEST_MOST_DESCRIPTORS)
 			continue;
 		resources->descriptors[fd / 8] |= (unsigned char)(1U << (fd % 8));
 	}

@@ -132,6 +132,8 @@ int __wrap_edo_sys_close(int fd)
 	return error ? -error : rc;
 }
 
+/* clang-format takes the parameters for products. */
+/* clang-format off */
 WRAP(int, futex_wait, (uint32_t *word, uint32_t value, uint64_t timeout), (word, value, timeout))
 WRAP(int, futex_wake, (uint32_t *word, int n), (word, n))
 WRAP(int, epoll_create, (void), ())
@@ -162,3 +164,4 @@ WRAP(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t
 WRAP(int, getsockname, (int fd, struct sockaddr *address, socklen_t *len), (fd, address, len))
 WRAP(int, getpeername, (int fd, struct sockaddr *address, socklen_t *len), (fd, address, len))
 WRAP(int, stack_map, (size_t size, void **base), (size, base))
+/* clang-format on */
