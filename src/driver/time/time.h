@@ -40,28 +40,42 @@
  */
 enum { EDO_TURN_BUDGET = 64, EDO_WAKE_BATCH = 32 };
 
+/*
+ * The latest instant a clock shows: what lies beyond is never. The last 4.5 years of the 584 that fit
+ * are kept free, so that a clock that stepped back to before its start is told from one far ahead.
+ */
+#define EDO_CLOCK_END (UINT64_MAX - (UINT64_C(1) << 57))
+
+/* Shards are named by one byte of an entry. */
+enum { EDO_TIME_SHARDS_MAX = 256 };
+
 /* The clock of a runtime, in ns since its start. Any thread reads, the holder pauses and turns it. */
 struct edo_clock {
-	enum edo_sys_clock source;
-	uint64_t start;      /* system clock at instant 0, shifted by pauses; atomic */
-	uint64_t paused_at;  /* the instant at which it stands, or UINT64_MAX: it runs; atomic */
+	enum edo_sys_clock source; /* constant */
+	uint64_t start;     /* system clock at instant 0, shifted by pauses (modulo 2^64); atomic */
+	uint64_t paused_at; /* the instant at which it stands, or UINT64_MAX: it runs; atomic */
+	uint64_t shown; /* what the last turn took for the present; it never shows less; atomic */
 };
 
 /* One wheel and its lock, on cache lines of its own. */
 struct edo_time_shard {
 	struct edo_lock lock;
-	bool closed; /* under the lock: no more insertions */
+	bool closed;     /* under the lock: no more insertions */
 	edo_wheel wheel; /* under the lock */
 } __attribute__((aligned(128)));
 
 struct edo_time_driver {
-	struct edo_clock clock;
-	uint64_t resolution; /* ns a tick; constant */
-	uint32_t driver_id;  /* constant */
-	uint32_t shard_count;
+	/* What an insertion reads. Constant. */
 	struct edo_time_shard *shards;
+	uint64_t resolution; /* ns a tick */
+	uint64_t reciprocal; /* floor((2^64 - 1) / resolution) */
+	uint32_t driver_id;
+	uint32_t shard_count;
 	const edo_allocator *allocator;
-	uint64_t next_wake; /* T3; atomic, on a line of its own */
+	struct edo_clock clock;
+	char apart[64];     /* next_wake is written twice a turn, and read by every insertion */
+	uint64_t next_wake; /* T3; atomic */
+	char apart_too[64];
 };
 
 int edo_time_init(struct edo_time_driver *time, uint32_t driver_id, enum edo_sys_clock source,
@@ -71,12 +85,53 @@ int edo_time_init(struct edo_time_driver *time, uint32_t driver_id, enum edo_sys
 void edo_time_shutdown(struct edo_time_driver *time);
 void edo_time_destroy(struct edo_time_driver *time);
 
-/* The present in ns since the start; UINT64_MAX is never returned. */
+/* The present in ns since the start, at most EDO_CLOCK_END. Never before what a turn has acted on (p09). */
 uint64_t edo_time_now(const struct edo_time_driver *time);
 /* The present of this poll: read once a task poll, kept in the context (p16). */
 uint64_t edo_time_poll_now(const struct edo_time_driver *time, edo_context *cx);
+
+/*
+ * floor(ns / resolution) without a division, which costs as much as the rest of an insertion: the
+ * product with the reciprocal is the quotient or one less (the reciprocal is short of 2^64/resolution
+ * by at most 1, so the product is short by less than 1 before it is cut). *rest receives what is
+ * left, below 2 * resolution.
+ */
+static inline uint64_t edo_time_divide(const struct edo_time_driver *time, uint64_t ns,
+				       uint64_t *rest)
+{
+	__extension__ typedef unsigned __int128 product;
+	uint64_t quotient = (uint64_t)(((product)ns * time->reciprocal) >> 64);
+
+	*rest = ns - quotient * time->resolution;
+	return quotient;
+}
+
 /* A deadline as a tick, rounded up and clamped (T1). */
-uint64_t edo_time_tick_of(const struct edo_time_driver *time, uint64_t deadline);
+static inline uint64_t edo_time_tick_of(const struct edo_time_driver *time, uint64_t deadline)
+{
+	uint64_t rest;
+	uint64_t tick = edo_time_divide(time, deadline, &rest);
+
+	tick += (uint64_t)(rest > 0) + (uint64_t)(rest > time->resolution);
+	return tick < EDO_TICK_MAX ? tick : EDO_TICK_MAX;
+}
+
+/* An instant as the tick it lies in, rounded down (p22). */
+static inline uint64_t edo_time_tick_at(const struct edo_time_driver *time, uint64_t now)
+{
+	uint64_t rest;
+	uint64_t tick = edo_time_divide(time, now, &rest);
+
+	return tick + (uint64_t)(rest >= time->resolution);
+}
+
+/* When a tick begins, or EDO_FOREVER when that does not fit. */
+static inline uint64_t edo_time_instant_of(const struct edo_time_driver *time, uint64_t tick)
+{
+	uint64_t instant;
+
+	return __builtin_mul_overflow(tick, time->resolution, &instant) ? EDO_FOREVER : instant;
+}
 
 bool edo_time_is_paused(const struct edo_time_driver *time);
 /* Holder's thread only. -EINVAL when it is so already. */
@@ -97,7 +152,11 @@ uint64_t edo_time_before_wait(struct edo_time_driver *time, uint64_t max_wait);
 void edo_time_after_wait(struct edo_time_driver *time);
 /* Turns each shard to now and wakes what is due, in batches, locks dropped (T2, T7). Returns how many fired. */
 unsigned edo_time_process(struct edo_time_driver *time);
-/* Paused clock: moves it to the next timer's tick, if there is one. Returns whether it moved. */
+/*
+ * Paused clock: moves it to the next timer's tick, if there is one before the clock's end, and fires what
+ * is due then. Returns whether there was one. On the way it may pass the start of a coarse slot, which
+ * only another thread can see.
+ */
 bool edo_time_jump(struct edo_time_driver *time);
 
 /* ---- the owner's side; `time` is the driver of the runtime the owner runs on ---- */
@@ -141,7 +200,14 @@ void edo_entry_drop(edo_timer_entry *entry);
 bool edo_entry_has_fired(const edo_timer_entry *entry);
 bool edo_entry_is_armed(const edo_timer_entry *entry);
 
-/* Makes the holder's wait end; in driver.c, since waking goes through what lies below time. */
+/* ---- what the room asks of the driver round it; implemented there ---- */
+
+/* Makes the holder's wait end, since waking goes through what lies below time. */
 void edo_time_unpark(struct edo_time_driver *time);
+/* The time driver of this thread's driver if that has this number, else NULL. */
+struct edo_time_driver *edo_time_own(uint32_t driver_id);
+/* The one with this number, which lives until the release; NULL when it is gone. No lock may be held. */
+struct edo_time_driver *edo_time_hold(uint32_t driver_id);
+void edo_time_release(struct edo_time_driver *time);
 
 #endif
