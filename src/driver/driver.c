@@ -73,6 +73,28 @@ void edo_time_unpark(struct edo_time_driver *time)
 	edo_driver_unpark(edo_container_of(time, struct edo_driver, time));
 }
 
+struct edo_time_driver *edo_time_own(uint32_t driver_id)
+{
+	struct edo_driver *driver = edo_current_driver();
+
+	return driver && driver->id == driver_id && driver->has_time ? &driver->time : NULL;
+}
+
+struct edo_time_driver *edo_time_hold(uint32_t driver_id)
+{
+	struct edo_driver *driver = edo_driver_hold(driver_id);
+
+	if (!driver || driver->has_time)
+		return driver ? &driver->time : NULL;
+	edo_driver_release(driver);
+	return NULL;
+}
+
+void edo_time_release(struct edo_time_driver *time)
+{
+	edo_driver_release(edo_container_of(time, struct edo_driver, time));
+}
+
 static int init_time(struct edo_driver *driver, const struct edo_driver_options *options)
 {
 	int rc;

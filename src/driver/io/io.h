@@ -43,8 +43,7 @@ struct edo_scheduled_io {
 	int last_error;	     /* atomic: the stream's own last failure, 0 or -ETIMEDOUT … */
 	uint32_t next_free;  /* under the slab's lock */
 	uint64_t idle_limit; /* ns, 0 for none; atomic, written under `lock` */
-	edo_timer_entry
-		idle; /* fires when the stream was idle for so long; wakes both directions */
+	edo_timer_entry idle; /* fires when it was idle for so long; wakes both directions */
 };
 
 _Static_assert(sizeof(struct edo_scheduled_io) == 128, "a registration is a pair of cache lines");
