@@ -199,7 +199,7 @@ static edo_poll poll_armed(struct edo_time_driver *time, edo_timer_entry *entry,
 static edo_poll poll_unarmed(struct edo_time_driver *time, edo_timer_entry *entry, uint64_t tick,
 			     edo_context *cx)
 {
-	int rc = arm(time, entry, tick, cx->waker);
+	int rc = time ? arm(time, entry, tick, cx->waker) : -EINVAL;
 
 	if (rc == 0)
 		return EDO_PENDING;

@@ -159,7 +159,10 @@ unsigned edo_time_process(struct edo_time_driver *time);
  */
 bool edo_time_jump(struct edo_time_driver *time);
 
-/* ---- the owner's side; `time` is the driver of the runtime the owner runs on ---- */
+/*
+ * ---- the owner's side; `time` is the driver of the runtime the owner runs on, NULL when there is none
+ * or it has no time: then what is armed says -EXDEV, and arming -EINVAL ----
+ */
 
 /* In place; unarmed. */
 void edo_entry_init(edo_timer_entry *entry);
@@ -167,7 +170,8 @@ void edo_entry_init(edo_timer_entry *entry);
 /*
  * Polls: unarmed, it is armed for `tick` in this time driver; armed, its waker is refreshed, and it is
  * fired on the spot when its tick has passed by the clock of this poll (p16, not with a paused clock).
- * 0: fired. -ESHUTDOWN. -EXDEV: armed in another time driver. -ECHILD after fork is the caller's affair.
+ * 0: fired. -ESHUTDOWN. -EXDEV: armed in another time driver. -EINVAL: copied while armed (p20), or no
+ * time driver. -ECHILD after fork is the caller's affair.
  * Spends no coop budget: the leaf does.
  * `unpark` of T3: when a sleeping driver must be woken, edo_driver_unpark() is called through the driver
  * that embeds `time` (see time_unpark in driver.c).

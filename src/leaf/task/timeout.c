@@ -1,0 +1,77 @@
+/*
+ * A limit round any future: the inner one is polled first, then the timer.
+ */
+#include <edo/fiber.h>
+#include <edo/time.h>
+#include <errno.h>
+
+/*
+ * An inner future that never runs out of results spends the whole budget at each poll; the timer would
+ * never get a unit of it, so it is lent one.
+ */
+static edo_poll poll_timer(edo_timeout_future *timeout, edo_context *cx, bool was_spent_by_inner)
+{
+	edo_poll polled;
+
+	if (was_spent_by_inner)
+		edo_coop_refund(cx);
+	polled = edo_future_poll(&timeout->edo_timer_.future, cx);
+	if (was_spent_by_inner && polled == EDO_PENDING)
+		cx->edo_budget_ = 0;
+	return polled;
+}
+
+static void drop_inner(edo_timeout_future *timeout)
+{
+	edo_future *inner = timeout->edo_inner_;
+
+	timeout->edo_inner_ = NULL;
+	if (inner)
+		edo_future_drop(inner);
+}
+
+static edo_poll timeout_poll(edo_future *future, edo_context *cx)
+{
+	edo_timeout_future *timeout = edo_container_of(future, edo_timeout_future, future);
+	bool had_budget = cx->edo_budget_ > 0;
+	edo_poll polled;
+
+	if (!timeout->edo_inner_)
+		return -EINVAL;
+	polled = edo_future_poll(timeout->edo_inner_, cx);
+	if (polled != EDO_PENDING) {
+		edo_timer_drop(&timeout->edo_timer_);
+		return polled;
+	}
+	polled = poll_timer(timeout, cx, had_budget && cx->edo_budget_ == 0);
+	if (polled == EDO_PENDING)
+		return EDO_PENDING;
+	drop_inner(timeout);
+	return polled == EDO_READY ? -ETIMEDOUT : polled;
+}
+
+static void timeout_drop(edo_future *future)
+{
+	edo_timeout_future *timeout = edo_container_of(future, edo_timeout_future, future);
+
+	drop_inner(timeout);
+	edo_timer_drop(&timeout->edo_timer_);
+}
+
+EDO_FUTURE_OPS(timeout_ops, edo_timeout_future, future, timeout_poll, timeout_drop);
+
+/* A limit of 0 has passed at once and not at the next tick: instant 0 is before any present. */
+edo_future *edo_timeout_start(edo_timeout_future *timeout, edo_duration limit, edo_future *inner)
+{
+	timeout->future.ops = &timeout_ops;
+	timeout->edo_inner_ = inner;
+	edo_timer_init(&timeout->edo_timer_, limit > 0 ? edo_instant_add(edo_now(), limit) : 0);
+	return &timeout->future;
+}
+
+int edo_timeout(edo_duration limit, edo_future *inner)
+{
+	edo_timeout_future timeout;
+
+	return edo_await(edo_timeout_start(&timeout, limit, inner));
+}
