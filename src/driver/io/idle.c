@@ -7,9 +7,12 @@
  * the limit to the past may come later and find another use: then it is spurious, and harmless. After
  * the driver's end there is none.
  *
- * Locks: arming is under the registration's lock (rank below the shard's), where its generation and limit
- * are looked at; moving an armed entry to a later tick needs no lock. Everything that may wake or
- * drop a waker is done with none held.
+ * Two tasks, a reader and a writer, use one entry, so T4's one owner at a time is whoever has the
+ * registration's lock: arming is done under it, after a look at the generation and the limit. Without it
+ * an armed entry may be moved to a later tick, which is one compare-and-swap and harmless whoever
+ * does it, and disarmed, which is done under the shard's lock; whoever disarms has first seen to it, under
+ * the registration's lock, that nobody arms by the old limit any more. Wakes are made with no lock
+ * held.
  */
 #include "driver/io/scheduled_io.h"
 #include <errno.h>
@@ -70,23 +73,12 @@ static int arm(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint6
 	return 0;
 }
 
-/* Moves it if it is armed; if it is not, or has just fired, arms it. */
-static int restart(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t tick)
-{
-	int rc = 0;
-
-	if (edo_entry_is_armed(&sio->idle))
-		rc = edo_entry_reset(time, &sio->idle, tick);
-	if (rc == 0 && !edo_entry_is_armed(&sio->idle))
-		rc = arm(time, sio, tick);
-	return rc;
-}
-
 static uint64_t tick_after(const struct edo_time_driver *time, uint64_t now, uint64_t limit)
 {
 	return edo_time_tick_of(time, edo_instant_add(now, limit));
 }
 
+/* A new limit may be a shorter one, so the old one is disarmed first. */
 int edo_io_idle_set(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t limit)
 {
 	if (limit == EDO_FOREVER)
@@ -94,21 +86,27 @@ int edo_io_idle_set(struct edo_time_driver *time, struct edo_scheduled_io *sio, 
 	edo_lock_acquire(&sio->lock, EDO_RANK_IO);
 	edo_store(&sio->idle_limit, limit, relaxed); /* under the lock */
 	edo_lock_release(&sio->lock, EDO_RANK_IO);
-	if (limit)
-		return restart(time, sio, tick_after(time, edo_time_now(time), limit));
 	edo_entry_drop(&sio->idle);
-	return 0;
+	if (limit == 0)
+		return 0;
+	return arm(time, sio, tick_after(time, edo_time_now(time), limit));
 }
 
 /*
- * Whether the entry is already armed for this tick or a later one. Two tasks of one stream touch it by
+ * Moves an armed entry to a later tick; false when it is not armed. Two tasks of one stream touch it by
  * clocks that they read a moment apart: the later one stands, and nobody moves it back.
  */
-static bool is_armed_for(const struct edo_scheduled_io *sio, uint64_t tick)
+static bool extend(struct edo_scheduled_io *sio, uint64_t tick)
 {
-	uint64_t when = edo_load(&sio->idle.edo_node_.when, relaxed);
+	/* Relaxed: a tick carries nothing else, and what is not a tick is looked at under the lock. */
+	uint64_t cell = edo_load(&sio->idle.edo_node_.when, relaxed);
 
-	return when >= tick && when <= EDO_TICK_MAX && edo_entry_is_armed(&sio->idle);
+	while (cell != 0 && cell <= EDO_TICK_MAX) {
+		if (cell >= tick ||
+		    edo_compare_exchange(&sio->idle.edo_node_.when, &cell, tick, relaxed, relaxed))
+			return true;
+	}
+	return false;
 }
 
 void edo_io_idle_touch(struct edo_time_driver *time, struct edo_scheduled_io *sio, edo_context *cx)
@@ -119,8 +117,8 @@ void edo_io_idle_touch(struct edo_time_driver *time, struct edo_scheduled_io *si
 	if (limit == 0)
 		return;
 	tick = tick_after(time, edo_time_poll_now(time, cx), limit);
-	if (!is_armed_for(sio, tick))
-		(void)restart(time, sio, tick);
+	if (!extend(sio, tick))
+		(void)arm(time, sio, tick);
 }
 
 bool edo_io_idle_has_expired(const struct edo_scheduled_io *sio)

@@ -33,16 +33,16 @@ enum edo_direction { EDO_READING, EDO_WRITING };
 struct edo_scheduled_io {
 	uint64_t readiness;
 	uint32_t generation;  /* atomic; odd while registered; a use ends under `lock` */
-	int fd;		      /* constant while registered */
-	uint32_t index;	      /* constant */
+	int fd;               /* constant while registered */
+	uint32_t index;       /* constant */
 	struct edo_lock lock; /* of the fields down to `halves` */
 	edo_waker waiting[2]; /* by enum edo_direction */
 	uint8_t claimed[2];   /* atomic to read: a future waits in this direction, or waited */
-	uint8_t halves;	      /* split streams: how many halves are still open */
+	uint8_t halves;       /* split streams: how many halves are still open */
 	uint8_t reserved;
-	int last_error;	     /* atomic: the stream's own last failure, 0 or -ETIMEDOUT … */
-	uint32_t next_free;  /* under the slab's lock */
-	uint64_t idle_limit; /* ns, 0 for none; atomic, written under `lock` */
+	int last_error;       /* atomic: the stream's own last failure, 0 or -ETIMEDOUT … */
+	uint32_t next_free;   /* under the slab's lock */
+	uint64_t idle_limit;  /* ns, 0 for none; atomic, written under `lock` */
 	edo_timer_entry idle; /* fires when it was idle for so long; wakes both directions */
 };
 
@@ -65,9 +65,9 @@ struct edo_io_slab {
 	uint32_t pending_head; /* deregistered, not yet released by the holder */
 	uint32_t pending_tail;
 	uint32_t pending_count; /* atomic to read */
-	uint32_t used;		/* slots handed out at least once; atomic to read */
-	uint32_t live;		/* registered now; atomic to read */
-	bool closed;		/* no more registrations */
+	uint32_t used;          /* slots handed out at least once; atomic to read */
+	uint32_t live;          /* registered now; atomic to read */
+	bool closed;            /* no more registrations */
 	struct edo_scheduled_io *chunks[EDO_SLAB_CHUNKS]; /* atomic: set once */
 };
 
@@ -85,7 +85,7 @@ struct edo_io_driver {
 	struct edo_io_descriptors descriptors;
 	const edo_allocator *allocator;
 	uint32_t driver_id;
-	bool is_woken;	 /* atomic: a wake-up is already under way */
+	bool is_woken;   /* atomic: a wake-up is already under way */
 	bool is_waiting; /* atomic, a hint: the holder may be asleep in the poller */
 	uint64_t events; /* counters, written by the holder, atomic */
 	uint64_t stale_tokens;

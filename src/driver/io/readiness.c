@@ -94,7 +94,7 @@ uint64_t edo_readiness_first(uint64_t last, uint32_t readiness)
 
 /* ---- the driver's side ---- */
 
-void edo_wake_batch_flush(struct edo_wake_batch *batch)
+void edo_io_batch_flush(struct edo_io_batch *batch)
 {
 	edo_lock_assert_none();
 	for (unsigned i = 0; i < batch->count; i++)
@@ -102,12 +102,12 @@ void edo_wake_batch_flush(struct edo_wake_batch *batch)
 	batch->count = 0;
 }
 
-static void add_to_batch(struct edo_wake_batch *batch, const edo_waker *waker)
+static void add_to_batch(struct edo_io_batch *batch, const edo_waker *waker)
 {
 	if (!edo_waker_is_set(waker))
 		return;
 	if (batch->count == EDO_WAKE_BATCH)
-		edo_wake_batch_flush(batch);
+		edo_io_batch_flush(batch);
 	batch->wakers[batch->count++] = *waker;
 }
 
@@ -122,7 +122,7 @@ void edo_readiness_take_wakers(struct edo_scheduled_io *sio, unsigned mask, edo_
 	}
 }
 
-static void batch_wakers(struct edo_scheduled_io *sio, unsigned mask, struct edo_wake_batch *batch)
+static void batch_wakers(struct edo_scheduled_io *sio, unsigned mask, struct edo_io_batch *batch)
 {
 	edo_waker taken[2];
 
@@ -139,8 +139,7 @@ static unsigned directions_of_event(uint32_t readiness)
 	       (bits_of_event(readiness, &directions[1]) ? 2u : 0u);
 }
 
-void edo_readiness_set(struct edo_scheduled_io *sio, uint32_t readiness,
-		       struct edo_wake_batch *batch)
+void edo_readiness_set(struct edo_scheduled_io *sio, uint32_t readiness, struct edo_io_batch *batch)
 {
 	uint64_t word = edo_load(&sio->readiness, relaxed);
 
@@ -151,7 +150,7 @@ void edo_readiness_set(struct edo_scheduled_io *sio, uint32_t readiness,
 	batch_wakers(sio, directions_of_event(readiness), batch);
 }
 
-void edo_readiness_shut_down(struct edo_scheduled_io *sio, struct edo_wake_batch *batch)
+void edo_readiness_shut_down(struct edo_scheduled_io *sio, struct edo_io_batch *batch)
 {
 	(void)edo_fetch_or(&sio->readiness, SHUT_DOWN, release); /* pairs with judge() */
 	batch_wakers(sio, 3, batch);

@@ -32,13 +32,13 @@ static inline size_t edo_chunk_length(unsigned chunk)
 
 /* ---- wakers taken under locks, woken when none is held (T2) ---- */
 
-struct edo_wake_batch {
+struct edo_io_batch {
 	unsigned count;
 	edo_waker wakers[EDO_WAKE_BATCH];
 };
 
 /* Wakes all in the order in which they were added. */
-void edo_wake_batch_flush(struct edo_wake_batch *batch);
+void edo_io_batch_flush(struct edo_io_batch *batch);
 
 /* ---- the slab ---- */
 
@@ -66,9 +66,9 @@ struct edo_scheduled_io *edo_slab_slot(struct edo_io_slab *slab, uint32_t index)
 uint64_t edo_readiness_first(uint64_t last, uint32_t readiness);
 /* Sets what an event says and adds the wakers that it concerns to the batch. Holder only. */
 void edo_readiness_set(struct edo_scheduled_io *sio, uint32_t readiness,
-		       struct edo_wake_batch *batch);
+		       struct edo_io_batch *batch);
 /* Marks it as shut down, for good, and adds its wakers to the batch. */
-void edo_readiness_shut_down(struct edo_scheduled_io *sio, struct edo_wake_batch *batch);
+void edo_readiness_shut_down(struct edo_scheduled_io *sio, struct edo_io_batch *batch);
 /* Under the registration's lock: takes the wakers of the directions in the mask (bit n: direction n). */
 void edo_readiness_take_wakers(struct edo_scheduled_io *sio, unsigned directions,
 			       edo_waker taken[2]);

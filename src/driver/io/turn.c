@@ -28,13 +28,13 @@ int edo_io_init(struct edo_io_driver *io, uint32_t driver_id, uint32_t events_pe
 
 void edo_io_shutdown(struct edo_io_driver *io)
 {
-	struct edo_wake_batch batch;
+	struct edo_io_batch batch;
 	uint32_t used = edo_slab_close(&io->slab);
 
 	batch.count = 0;
 	for (uint32_t i = 0; i < used; i++)
 		edo_readiness_shut_down(edo_slab_slot(&io->slab, i), &batch);
-	edo_wake_batch_flush(&batch);
+	edo_io_batch_flush(&batch);
 }
 
 /*
@@ -69,7 +69,7 @@ static void count(uint64_t *counter, uint64_t n)
 }
 
 static void dispatch(struct edo_io_driver *io, struct edo_poller_event event,
-		     struct edo_wake_batch *batch)
+		     struct edo_io_batch *batch)
 {
 	struct edo_scheduled_io *sio;
 
@@ -105,7 +105,7 @@ static unsigned wait_for_events(struct edo_io_driver *io, uint64_t max_wait)
 
 unsigned edo_io_turn(struct edo_io_driver *io, uint64_t max_wait)
 {
-	struct edo_wake_batch batch;
+	struct edo_io_batch batch;
 	unsigned n;
 
 	batch.count = 0;
@@ -113,7 +113,7 @@ unsigned edo_io_turn(struct edo_io_driver *io, uint64_t max_wait)
 	n = wait_for_events(io, max_wait);
 	for (unsigned i = 0; i < n; i++)
 		dispatch(io, edo_poller_event(&io->poller, (int)i), &batch);
-	edo_wake_batch_flush(&batch);
+	edo_io_batch_flush(&batch);
 	count(&io->events, n);
 	return n;
 }
