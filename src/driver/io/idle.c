@@ -48,34 +48,35 @@ static edo_waker waker_of(void *slot)
 	return (edo_waker){ .data = slot, .ops = &slot_waker_ops };
 }
 
-/* Under the lock: somebody else may have armed it, lifted the limit or ended the registration. */
-static int arm_if_wanted(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t tick)
+static uint64_t tick_after(const struct edo_time_driver *time, uint64_t now, uint64_t limit)
 {
+	return edo_time_tick_of(time, edo_instant_add(now, limit));
+}
+
+/* Under the lock: somebody else may have armed it, changed the limit or ended the registration. */
+static int arm_if_wanted(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now)
+{
+	uint64_t limit = edo_load(&sio->idle_limit, relaxed);
 	edo_waker waker = waker_of(sio);
 
-	if (!(edo_load(&sio->generation, relaxed) & 1) || edo_load(&sio->idle_limit, relaxed) == 0)
+	if (!(edo_load(&sio->generation, relaxed) & 1) || limit == 0)
 		return 0;
 	if (edo_entry_is_armed(&sio->idle))
 		return 0;
-	return edo_entry_arm(time, &sio->idle, tick, &waker);
+	return edo_entry_arm(time, &sio->idle, tick_after(time, now, limit), &waker);
 }
 
-static int arm(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t tick)
+static int arm(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now)
 {
 	int rc;
 
 	edo_lock_acquire(&sio->lock, EDO_RANK_IO);
-	rc = arm_if_wanted(time, sio, tick);
+	rc = arm_if_wanted(time, sio, now);
 	edo_lock_release(&sio->lock, EDO_RANK_IO);
 	if (rc != -ETIME)
 		return rc;
 	wake_both(sio); /* it has expired already */
 	return 0;
-}
-
-static uint64_t tick_after(const struct edo_time_driver *time, uint64_t now, uint64_t limit)
-{
-	return edo_time_tick_of(time, edo_instant_add(now, limit));
 }
 
 /* A new limit may be a shorter one, so the old one is disarmed first. */
@@ -89,7 +90,7 @@ int edo_io_idle_set(struct edo_time_driver *time, struct edo_scheduled_io *sio, 
 	edo_entry_drop(&sio->idle);
 	if (limit == 0)
 		return 0;
-	return arm(time, sio, tick_after(time, edo_time_now(time), limit));
+	return arm(time, sio, edo_time_now(time));
 }
 
 /*
@@ -112,13 +113,13 @@ static bool extend(struct edo_scheduled_io *sio, uint64_t tick)
 void edo_io_idle_touch(struct edo_time_driver *time, struct edo_scheduled_io *sio, edo_context *cx)
 {
 	uint64_t limit = edo_load(&sio->idle_limit, relaxed);
-	uint64_t tick;
+	uint64_t now;
 
 	if (limit == 0)
 		return;
-	tick = tick_after(time, edo_time_poll_now(time, cx), limit);
-	if (!extend(sio, tick))
-		(void)arm(time, sio, tick);
+	now = edo_time_poll_now(time, cx);
+	if (!extend(sio, tick_after(time, now, limit)))
+		(void)arm(time, sio, now);
 }
 
 bool edo_io_idle_has_expired(const struct edo_scheduled_io *sio)
