@@ -21,6 +21,7 @@
 #define edo_fetch_sub(place, value, order) __atomic_fetch_sub((place), (value), EDO_ORDER_##order)
 #define edo_fetch_or(place, value, order) __atomic_fetch_or((place), (value), EDO_ORDER_##order)
 #define edo_fetch_and(place, value, order) __atomic_fetch_and((place), (value), EDO_ORDER_##order)
+#define edo_fetch_xor(place, value, order) __atomic_fetch_xor((place), (value), EDO_ORDER_##order)
 
 /* Strong. *expected receives what was there when it fails. */
 #define edo_compare_exchange(place, expected, desired, success, failure)                           \

@@ -39,8 +39,8 @@ static inline void edo_list_insert_between(edo_list_node *node, edo_list_node *p
 					   edo_list_node *next)
 {
 	node->prev = prev;
-	node->next = next;
 	prev->next = node;
+	node->next = next;
 	next->prev = node;
 }
 

@@ -1,0 +1,156 @@
+/*
+ * Waiting, anywhere: a fiber leaves its stack, a plain thread drives or parks. On every way out the
+ * wait is dropped. A cancelled fiber does not begin to wait; but a poll that was ready wins over a
+ * cancellation that came at the same time, so nothing that was handed over gets lost.
+ */
+#include "private.h"
+#include <errno.h>
+
+static edo_poll poll_in_fiber(struct edo_fiber *fiber, edo_future *future)
+{
+	edo_poll polled;
+
+	fiber->is_polling = true;
+	polled = edo_future_poll(future, fiber->cx);
+	fiber->is_polling = false;
+	return polled;
+}
+
+/* S1: what spends no budget by itself must not let a fiber go on for ever. */
+static void spend(struct edo_fiber *fiber)
+{
+	if (!edo_coop_spend(fiber->cx))
+		edo_fiber_suspend(fiber);
+}
+
+static void suspend_in(struct edo_fiber *fiber, edo_future *future)
+{
+	fiber->awaiting = future;
+	edo_fiber_suspend(fiber);
+	fiber->awaiting = NULL;
+}
+
+static int await_in_fiber(struct edo_fiber *fiber, edo_future *future)
+{
+	for (;;) {
+		uint32_t budget = fiber->cx->edo_budget_;
+		edo_poll polled;
+
+		if (edo_fiber_is_cancelled(fiber)) {
+			spend(fiber);
+			return -ECANCELED;
+		}
+		polled = poll_in_fiber(fiber, future);
+		if (polled != EDO_PENDING) {
+			if (fiber->cx->edo_budget_ == budget)
+				spend(fiber);
+			return polled;
+		}
+		suspend_in(fiber, future);
+	}
+}
+
+/* While it drives the thread counts as inside, so that nobody destroys the runtime under it. */
+static int await_in_thread(struct edo_runtime *runtime, edo_future *future,
+			   struct edo_thread_waiter *waiter)
+{
+	int rc;
+
+	if (!runtime)
+		return edo_thread_await(NULL, future, waiter);
+	edo_fetch_add(&runtime->entered, 1, relaxed);
+	rc = edo_thread_await(&runtime->scheduler, future, waiter);
+	/* Release: pairs with destroy, which looks whether everybody has left. */
+	edo_fetch_sub(&runtime->entered, 1, release);
+	return rc;
+}
+
+static int await_in_new_thread_wait(struct edo_runtime *runtime, edo_future *future)
+{
+	struct edo_thread_waiter *waiter =
+		edo_thread_waiter_create(runtime ? &runtime->allocator : &edo_default_allocator);
+
+	if (!waiter) {
+		edo_future_drop(future);
+		return -ENOMEM;
+	}
+	return await_in_thread(runtime, future, waiter);
+}
+
+int edo_await_on(struct edo_runtime *runtime, edo_future *future)
+{
+	struct edo_fiber *fiber = edo_fiber_current();
+	int rc;
+
+	if (!future || !future->ops)
+		return -EINVAL;
+	if (fiber ? fiber->is_polling : edo_thread_is_driving()) {
+		edo_misuse("a poll function, a drop function or a waker cannot wait");
+		edo_future_drop(future);
+		return -EDEADLK;
+	}
+	if (!fiber)
+		return await_in_new_thread_wait(edo_runtime_or_current(runtime), future);
+	rc = await_in_fiber(fiber, future);
+	edo_future_drop(future);
+	return rc;
+}
+
+int edo_await(edo_future *future)
+{
+	return edo_await_on(NULL, future);
+}
+
+int edo_yield(void)
+{
+	edo_yield_future yield;
+
+	return edo_await(edo_yield_start(&yield));
+}
+
+int edo_block_on(edo_runtime *runtime, edo_fiber_fn *fn, void *arg, int *result)
+{
+	struct edo_thread_waiter *waiter;
+	edo_task_wait_future wait;
+	edo_task *task;
+	int rc;
+
+	if (edo_thread_is_driving()) {
+		edo_misuse("a task cannot block on a runtime");
+		return -EDEADLK;
+	}
+	if (!runtime)
+		return -EINVAL;
+	/* Before the spawn: afterwards the wait must not fail, the argument is lent (K5). */
+	waiter = edo_thread_waiter_create(&runtime->allocator);
+	if (!waiter)
+		return -ENOMEM;
+	rc = edo_spawn_fiber(runtime, fn, arg, 0, &task);
+	if (rc < 0) {
+		edo_thread_waiter_drop(waiter);
+		return rc;
+	}
+	rc = await_in_thread(runtime, edo_task_wait_start(&wait, task), waiter);
+	if (result)
+		*result = wait.result;
+	edo_task_detach(task);
+	return rc;
+}
+
+int edo_run(edo_fiber_fn *fn, void *arg)
+{
+	edo_runtime *runtime;
+	int result = 0;
+	int rc;
+
+	if (edo_thread_is_driving()) {
+		edo_misuse("a task cannot run a runtime");
+		return -EDEADLK;
+	}
+	rc = edo_runtime_create(&runtime, NULL);
+	if (rc < 0)
+		return rc;
+	rc = edo_block_on(runtime, fn, arg, &result);
+	(void)edo_runtime_destroy(runtime);
+	return rc < 0 ? rc : result;
+}

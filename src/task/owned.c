@@ -1,0 +1,129 @@
+/*
+ * All tasks of a runtime that have not ended: what shutdown goes through (S3). A ring; the list holds
+ * one reference of each task in it. Nothing of a task is run or dropped under its lock (T2, p69).
+ */
+#include "task.h"
+#include "state.h"
+#include <errno.h>
+
+static void link_last(struct edo_owned_tasks *owned, struct edo_task *task)
+{
+	struct edo_task *first = owned->first;
+
+	if (!first) {
+		task->owned_next = task->owned_prev = task;
+		owned->first = task;
+		return;
+	}
+	task->owned_next = first;
+	task->owned_prev = first->owned_prev;
+	first->owned_prev->owned_next = task;
+	first->owned_prev = task;
+}
+
+static void unlink_task(struct edo_owned_tasks *owned, struct edo_task *task)
+{
+	if (owned->first == task)
+		owned->first = task->owned_next == task ? NULL : task->owned_next;
+	task->owned_next->owned_prev = task->owned_prev;
+	task->owned_prev->owned_next = task->owned_next;
+	task->owned_next = task->owned_prev = NULL;
+}
+
+int edo_owned_add(struct edo_owned_tasks *owned, struct edo_task *task)
+{
+	bool closed;
+
+	edo_lock_acquire(&owned->lock, EDO_RANK_OWNED);
+	closed = owned->closed;
+	if (!closed) {
+		link_last(owned, task);
+		owned->count++;
+	}
+	edo_lock_release(&owned->lock, EDO_RANK_OWNED);
+	return closed ? -ESHUTDOWN : 0;
+}
+
+bool edo_owned_remove(struct edo_owned_tasks *owned, struct edo_task *task)
+{
+	bool was_in;
+
+	edo_lock_acquire(&owned->lock, EDO_RANK_OWNED);
+	was_in = task->owned_next != NULL;
+	if (was_in) {
+		unlink_task(owned, task);
+		owned->count--;
+	}
+	edo_lock_release(&owned->lock, EDO_RANK_OWNED);
+	return was_in;
+}
+
+size_t edo_owned_count(struct edo_owned_tasks *owned)
+{
+	size_t count;
+
+	edo_lock_acquire(&owned->lock, EDO_RANK_OWNED);
+	count = owned->count;
+	edo_lock_release(&owned->lock, EDO_RANK_OWNED);
+	return count;
+}
+
+/* The first task, which becomes the last, with a reference of the caller's; NULL: none is left. */
+static struct edo_task *rotate(struct edo_owned_tasks *owned)
+{
+	struct edo_task *task;
+
+	edo_lock_acquire(&owned->lock, EDO_RANK_OWNED);
+	task = owned->first;
+	if (task) {
+		owned->first = task->owned_next;
+		edo_state_add_reference(&task->state);
+	}
+	edo_lock_release(&owned->lock, EDO_RANK_OWNED);
+	return task;
+}
+
+static size_t close_list(struct edo_owned_tasks *owned)
+{
+	size_t count;
+
+	edo_lock_acquire(&owned->lock, EDO_RANK_OWNED);
+	owned->closed = true;
+	count = owned->count;
+	edo_lock_release(&owned->lock, EDO_RANK_OWNED);
+	return count;
+}
+
+static bool runs_to_end(const struct edo_task *task)
+{
+	return edo_task_core(task)->ops->flags & EDO_FUTURE_RUNS_TO_END;
+}
+
+void edo_owned_shut_down(struct edo_owned_tasks *owned)
+{
+	/* Ended tasks leave the ring, so one round of its first length meets each that stays. */
+	for (size_t left = close_list(owned); left > 0; left--) {
+		struct edo_task *task = rotate(owned);
+
+		if (!task)
+			return;
+		if (runs_to_end(task) || !edo_task_end_idle(task))
+			edo_task_abort(task);
+		edo_task_drop_reference(task);
+	}
+}
+
+size_t edo_owned_give_up(struct edo_owned_tasks *owned)
+{
+	size_t given_up = 0;
+
+	for (size_t left = close_list(owned); left > 0; left--) {
+		struct edo_task *task = rotate(owned);
+
+		if (!task)
+			break;
+		given_up += edo_task_end_idle(task);
+		edo_task_drop_reference(task);
+	}
+	return given_up;
+}

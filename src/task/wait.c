@@ -1,0 +1,86 @@
+/*
+ * Waiting for a task: the joiner's side of JOIN_WAKER. While the bit is clear join_waker is the
+ * joiner's to write; once it is set it belongs to whoever completes the task.
+ */
+#include "state.h"
+#include "task.h"
+#include <errno.h>
+
+/* Takes the waker back; false: the task has completed meanwhile. */
+static bool unregister(edo_task_wait_future *wait)
+{
+	edo_task *task = wait->edo_task_;
+
+	wait->edo_registered_ = false;
+	if (!edo_state_unset_join_waker(&task->state))
+		return false; /* who completed it uses the waker; it goes with the handle */
+	edo_waker_drop(&task->join_waker);
+	return true;
+}
+
+static bool register_waker(edo_task_wait_future *wait, const edo_context *cx)
+{
+	edo_task *task = wait->edo_task_;
+
+	task->join_waker = edo_waker_clone(cx->waker);
+	if (!edo_state_set_join_waker(&task->state)) {
+		edo_waker_drop(&task->join_waker);
+		return false;
+	}
+	wait->edo_registered_ = true;
+	return true;
+}
+
+/* Registers the waker of cx, or finds out why not: EDO_READY: it has completed. */
+static edo_poll register_or_see(edo_task_wait_future *wait, edo_context *cx)
+{
+	edo_task *task = wait->edo_task_;
+
+	if (wait->edo_registered_) {
+		if (edo_waker_will_wake(&task->join_waker, cx->waker))
+			return EDO_PENDING;
+		if (!unregister(wait))
+			return EDO_READY;
+	} else if (edo_load(&task->state, relaxed) & EDO_STATE_JOIN_WAKER) {
+		/* Set by another wait; or it has just completed, and nobody waits any more. */
+		return edo_state_is_complete(&task->state) ? EDO_READY : -EBUSY;
+	}
+	return register_waker(wait, cx) ? EDO_PENDING : EDO_READY;
+}
+
+static edo_poll wait_poll(edo_future *future, edo_context *cx)
+{
+	edo_task_wait_future *wait = edo_container_of(future, edo_task_wait_future, future);
+	edo_task *task = wait->edo_task_;
+
+	if (!task)
+		return -EINVAL;
+	if (edo_task_of_context(cx) == task)
+		return -EDEADLK;
+	if (!edo_state_is_complete(&task->state)) {
+		edo_poll polled = register_or_see(wait, cx);
+
+		if (polled != EDO_READY)
+			return polled;
+	}
+	if (!edo_coop_spend(cx))
+		return EDO_PENDING;
+	wait->result = task->result;
+	return EDO_READY;
+}
+
+static void wait_drop(edo_future *future)
+{
+	edo_task_wait_future *wait = edo_container_of(future, edo_task_wait_future, future);
+
+	if (wait->edo_registered_)
+		(void)unregister(wait);
+}
+
+EDO_FUTURE_OPS(wait_ops, edo_task_wait_future, future, wait_poll, wait_drop);
+
+edo_future *edo_task_wait_start(edo_task_wait_future *wait, edo_task *task)
+{
+	*wait = (edo_task_wait_future){ .future = { &wait_ops }, .edo_task_ = task };
+	return &wait->future;
+}
