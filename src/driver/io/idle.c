@@ -86,15 +86,14 @@ int edo_io_idle_set(struct edo_time_driver *time, struct edo_scheduled_io *sio, 
 		limit = 0;
 	edo_lock_acquire(&sio->lock, EDO_RANK_IO);
 	edo_store(&sio->idle_limit, limit, relaxed); /* under the lock */
+	edo_store(&sio->idle_started, 0, relaxed);   /* the next operation starts it anew */
 	edo_lock_release(&sio->lock, EDO_RANK_IO);
 	edo_entry_drop(&sio->idle);
-	if (limit == 0)
-		return 0;
-	return arm(time, sio, edo_time_now(time));
+	return limit == 0 ? 0 : arm(time, sio, edo_time_now(time));
 }
 
 /*
- * Moves an armed entry to a later tick; false when it is not armed. Two tasks of one stream touch it by
+ * Moves an armed entry to a later tick; false when it is not armed. Two tasks of one stream move it by
  * clocks that they read a moment apart: the later one stands, and nobody moves it back.
  */
 static bool extend(struct edo_scheduled_io *sio, uint64_t tick)
@@ -110,19 +109,67 @@ static bool extend(struct edo_scheduled_io *sio, uint64_t tick)
 	return false;
 }
 
-void edo_io_idle_touch(struct edo_time_driver *time, struct edo_scheduled_io *sio, edo_context *cx)
+static void restart(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now,
+		    uint64_t limit)
 {
-	uint64_t limit = edo_load(&sio->idle_limit, relaxed);
-	uint64_t now;
-
-	if (limit == 0)
-		return;
-	now = edo_time_poll_now(time, cx);
 	if (!extend(sio, tick_after(time, now, limit)))
 		(void)arm(time, sio, now);
 }
 
-bool edo_io_idle_has_expired(const struct edo_scheduled_io *sio)
+/* Under the lock. A fired entry is its owner's (T4), so it can be made unarmed without the shard. */
+static void count_if_fired(struct edo_scheduled_io *sio)
 {
-	return edo_load(&sio->idle_limit, relaxed) != 0 && edo_entry_has_fired(&sio->idle);
+	if (!edo_entry_has_fired(&sio->idle))
+		return;
+	edo_entry_init(&sio->idle);
+	edo_store(&sio->idle_started, 0, relaxed); /* the next operation starts it anew */
+	/* Release: pairs with the loads in begin and expired. */
+	edo_store(&sio->idle_expirations, sio->idle_expirations + 1, release);
+}
+
+/* The first who sees that the limit has passed counts it for all. */
+static void count_expiry(struct edo_scheduled_io *sio, uint32_t generation)
+{
+	if (!edo_entry_has_fired(&sio->idle))
+		return;
+	edo_lock_acquire(&sio->lock, EDO_RANK_IO);
+	if (edo_load(&sio->generation, relaxed) == generation) /* under the lock */
+		count_if_fired(sio);
+	edo_lock_release(&sio->lock, EDO_RANK_IO);
+}
+
+/* An expiry that went unnoticed is not this operation's; whoever still waits has an older count. */
+void edo_io_idle_begin(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now,
+		       uint32_t *seen)
+{
+	uint64_t limit = edo_load(&sio->idle_limit, relaxed);
+
+	if (limit != 0)
+		count_expiry(sio, edo_load(&sio->generation, relaxed));
+	*seen = edo_load(&sio->idle_expirations, acquire); /* pairs with count_if_fired() */
+	/* Relaxed: two that begin at once both restart it, which is one restart. */
+	if (limit == 0 || edo_load(&sio->idle_started, relaxed))
+		return;
+	edo_store(&sio->idle_started, 1, relaxed);
+	restart(time, sio, now, limit);
+}
+
+/* Also when it has just fired and nobody has looked yet: it is not idle any more. */
+void edo_io_idle_progress(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now)
+{
+	uint64_t limit = edo_load(&sio->idle_limit, relaxed);
+
+	if (limit == 0)
+		return;
+	edo_store(&sio->idle_started, 0, relaxed); /* the next operation starts it anew */
+	restart(time, sio, now, limit);
+}
+
+bool edo_io_idle_expired(struct edo_time_driver *time, struct edo_scheduled_io *sio,
+			 uint32_t generation, uint32_t seen)
+{
+	(void)time;
+	if (edo_load(&sio->idle_limit, relaxed) != 0)
+		count_expiry(sio, generation);
+	return edo_load(&sio->idle_expirations, acquire) != seen; /* pairs with count_if_fired() */
 }

@@ -22,37 +22,48 @@
 enum edo_direction { EDO_READING, EDO_WRITING };
 
 /*
- * One registered descriptor: 128 bytes, two cache lines.
+ * One registered descriptor, on cache lines of its own.
  *
- * readiness (atomic): bits 0-7 enum edo_readiness (and what readiness.c adds), bit 8 shut down, bits
- * 9-35 the tick of reading, bits 36-62 the tick of writing. The driver's turn sets bits and turns the
- * tick of each direction it set something for; a clear succeeds only if that direction's tick is
- * still the one that was seen, at full width, and never touches the other direction or the closed
- * bits (p40-p43). Ticks go on counting from one use of the slot to the next.
+ * readiness (atomic): bits 0-5 enum edo_readiness, bits 6-7 a call in that direction is under way
+ * (edo_io_call_begin()), bit 8 shut down, bits 9-35 the tick of reading, bits 36-62 the tick of
+ * writing, bit 63 an error as writing sees it. The driver's turn sets bits and turns the tick of each
+ * direction it set something for; a clear succeeds only if that direction's tick is still the one that was
+ * seen, at full width, and never touches the other direction or the closed bits (p40-p43). Ticks go on
+ * counting from one use of the slot to the next.
+ *
+ * Moves. Users' objects are copied by value, and a copy is a move: the slot remembers the address of the
+ * object that used it last and an epoch; an object at another address with the present epoch takes over
+ * (the epoch goes up and is written into that object), one with an older epoch is a dead original:
+ * -EBADF. One holder for a whole descriptor (index 0), one a half for split streams (reader 0, writer 1).
+ * Epochs, too, go on from one use of the slot to the next.
  */
 struct edo_scheduled_io {
 	uint64_t readiness;
-	uint32_t generation;  /* atomic; odd while registered; a use ends under `lock` */
-	int fd;               /* constant while registered */
-	uint32_t index;       /* constant */
-	struct edo_lock lock; /* of the fields down to `halves` */
-	edo_waker waiting[2]; /* by enum edo_direction */
-	uint8_t claimed[2];   /* atomic to read: a future waits in this direction, or waited */
-	uint8_t halves;       /* split streams: how many halves are still open */
-	uint8_t reserved;
-	int last_error;       /* atomic: the stream's own last failure, 0 or -ETIMEDOUT … */
-	uint32_t next_free;   /* under the slab's lock */
-	uint64_t idle_limit;  /* ns, 0 for none; atomic, written under `lock` */
-	edo_timer_entry idle; /* fires when it was idle for so long; wakes both directions */
-};
+	uint32_t generation;       /* atomic; odd while registered; a use ends under `lock` */
+	int fd;                    /* constant while registered */
+	uint32_t index;            /* constant */
+	struct edo_lock lock;      /* of the fields down to `halves` */
+	edo_waker waiting[2];      /* by enum edo_direction */
+	uint8_t claimed[2];        /* atomic to read: a future waits in this direction, or waited */
+	uint8_t halves;            /* split streams: how many halves are still open */
+	uint8_t idle_started;      /* atomic: an operation began since the last progress */
+	int last_error;            /* atomic: the stream's own last failure, 0 or -ETIMEDOUT ... */
+	uint32_t next_free;        /* under the slab's lock */
+	uint32_t idle_expirations; /* atomic: how often the idle limit has passed */
+	uint64_t idle_limit;       /* ns, 0 for none; atomic, written under `lock` */
+	edo_timer_entry idle;      /* fires when it was idle for so long; wakes both directions */
+	const void *holder[2];     /* atomic; changed under the lock */
+	uint32_t epoch[2];         /* atomic; changed under the lock */
+} __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct edo_scheduled_io) == 128, "a registration is a pair of cache lines");
+_Static_assert(sizeof(struct edo_scheduled_io) == 192, "three cache lines a registration");
 
-/* Which registration: what users' objects carry. */
+/* Which registration: what users' objects carry. All zero is "none" (an odd generation is registered). */
 struct edo_registration {
 	uint32_t driver;
 	uint32_t index;
 	uint32_t generation;
+	uint32_t epoch;
 	int fd;
 };
 
@@ -119,7 +130,8 @@ struct edo_scheduled_io *edo_io_find(struct edo_io_driver *io, uint32_t index, u
 /*
  * Ends a registration: unlinked and its idle timer dropped in any case, waiters woken (they find it gone:
  * -EBADF). 0; -EBADF when it is not one (only one of several callers succeeds, p45); else what the
- * poller said about the removal. Does not close the descriptor, which must happen after this.
+ * poller said about the removal. Calls that are under way have ended when it returns. Does not close the
+ * descriptor, which must happen after this.
  */
 int edo_io_deregister(struct edo_io_driver *io, uint32_t index, uint32_t generation);
 
@@ -157,15 +169,42 @@ void edo_io_unclaim(struct edo_scheduled_io *sio, uint32_t generation, enum edo_
 		    bool *claimed);
 
 /*
- * The stream's idle limit (see edo_tcp_set_timeout()). Touch: an operation begins or has moved bytes: the
- * limit starts anew; one compare-and-swap when armed. has_expired: it has been idle for so long, and
- * nothing has begun since. 0 and EDO_FOREVER: no limit.
+ * A call on the descriptor is about to be made in this direction: marks it, so that a close by another
+ * thread waits for the (non-blocking) call to end before the number can be given out again.
+ * 0; -EBADF: closed (or the slot is somebody else's by now); -EBUSY: another task's call in this
+ * direction is under way; -ESHUTDOWN. After 0, edo_io_call_end() must follow, and no wait before it.
+ */
+int edo_io_call_begin(struct edo_scheduled_io *sio, uint32_t generation,
+		      enum edo_direction direction);
+void edo_io_call_end(struct edo_scheduled_io *sio, enum edo_direction direction);
+
+/*
+ * The object at `object` with *epoch uses the registration: 0, perhaps after it took over (then *epoch
+ * was written); -EBADF: it is a dead original. A few comparisons in the usual case.
+ */
+int edo_io_adopt(struct edo_scheduled_io *sio, unsigned half, const void *object, uint32_t *epoch);
+
+/*
+ * The stream's idle limit (see edo_tcp_set_timeout()), one timer a stream. 0 and EDO_FOREVER: no limit.
  *
- * The waker inside the entry points at the slot and may come late: whoever is woken looks at the
- * entry itself, so a wake for an earlier use of the slot is merely spurious.
+ * begin: an operation begins. The first one since the last progress (or since an expiry) starts the limit
+ * anew, a later one does not: a read that is given up and begun again every second must not postpone
+ * the limit for ever. progress: bytes have moved, the limit starts anew for whoever waits in the
+ * other direction. Both take a fresh clock reading (p24) of the caller's; in the usual case each costs
+ * one compare-and-swap, and none within one tick.
+ *
+ * expired: did the limit pass since *seen was taken (edo_io_idle_begin() fills it)? Decided by the count of
+ * expirations, so that both directions see one expiry (the first to look at the fired entry, under the
+ * lock and with its generation checked, counts it and makes the entry unarmed). An expiry that nobody
+ * waited for is counted by the next begin, which is then not affected by it. The waker inside
+ * the entry points at the slot and only wakes both directions' waiters: when it comes late, for an
+ * earlier use of the slot, it is a spurious wake and nothing else.
  */
 int edo_io_idle_set(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t limit);
-void edo_io_idle_touch(struct edo_time_driver *time, struct edo_scheduled_io *sio, edo_context *cx);
-bool edo_io_idle_has_expired(const struct edo_scheduled_io *sio);
+void edo_io_idle_begin(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now,
+		       uint32_t *seen);
+void edo_io_idle_progress(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now);
+bool edo_io_idle_expired(struct edo_time_driver *time, struct edo_scheduled_io *sio,
+			 uint32_t generation, uint32_t seen);
 
 #endif

@@ -23,28 +23,38 @@
  * other generation too. Under the lock the generation stands still. A clear or an event that comes
  * late finds a tick that has moved on, or sets bits in a slot that is not in use: its next word
  * starts anew, and it is not given out before the holder has finished its turn.
+ *
+ * Calls. A call marks its direction by a compare-and-swap of the word it has judged, which fails if the slot
+ * has been given to somebody else since (the ticks have moved). Then it looks at the generation; whoever
+ * ends the registration moves the generation and then looks at the marks; all four sequentially
+ * consistent, so that at least one of the two sees the other: the call is not made, or the
+ * end waits for it. A mark set in vain is taken back, and a new use of the slot waits for that.
  */
 #include "driver/io/scheduled_io.h"
 #include <errno.h>
 
-#define ERROR_IN_WRITING UINT64_C(64) /* beside EDO_IS_ERROR, which is reading's */
 #define SHUT_DOWN (UINT64_C(1) << 8)
+#define ERROR_IN_WRITING (UINT64_C(1) << 63) /* beside EDO_IS_ERROR, which is reading's */
 #define TICK_MASK ((UINT64_C(1) << 27) - 1)
+
+#define CALL_READING (UINT64_C(1) << 6)
+#define CALL_WRITING (UINT64_C(1) << 7)
 
 struct direction_bits {
 	uint64_t plain;
 	uint64_t priority;
 	uint64_t closed;
 	uint64_t error;
+	uint64_t call;
 	unsigned tick_shift;
 	uint32_t interests; /* of enum edo_interest, what belongs to this direction */
 };
 
 static const struct direction_bits directions[2] = {
-	[EDO_READING] = { EDO_IS_READABLE, EDO_IS_PRIORITY, EDO_IS_READ_CLOSED, EDO_IS_ERROR, 9,
-			  EDO_READABLE | EDO_PRIORITY },
-	[EDO_WRITING] = { EDO_IS_WRITABLE, 0, EDO_IS_WRITE_CLOSED, ERROR_IN_WRITING, 36,
-			  EDO_WRITABLE },
+	[EDO_READING] = { EDO_IS_READABLE, EDO_IS_PRIORITY, EDO_IS_READ_CLOSED, EDO_IS_ERROR,
+			  CALL_READING, 9, EDO_READABLE | EDO_PRIORITY },
+	[EDO_WRITING] = { EDO_IS_WRITABLE, 0, EDO_IS_WRITE_CLOSED, ERROR_IN_WRITING, CALL_WRITING,
+			  36, EDO_WRITABLE },
 };
 
 static uint64_t tick_of(uint64_t word, const struct direction_bits *direction)
@@ -303,6 +313,60 @@ edo_poll edo_io_poll_ready(struct edo_scheduled_io *sio, uint32_t generation,
 	*claimed = claim.held[direction];
 	return polled;
 }
+
+/* ---- calls ---- */
+
+/* Whether the direction could be marked: 0, or why not. *word is brought up to date when it could not. */
+static int try_mark(struct edo_scheduled_io *sio, uint32_t generation, uint64_t mark,
+		    uint64_t *word)
+{
+	if (edo_load(&sio->generation, relaxed) != generation)
+		return -EBADF;
+	if (*word & SHUT_DOWN)
+		return -ESHUTDOWN;
+	if (*word & mark)
+		return -EBUSY;
+	/* Sequentially consistent: see "Calls" above. */
+	return edo_compare_exchange(&sio->readiness, word, *word | mark, seq_cst, acquire) ?
+		       0 :
+		       -EAGAIN;
+}
+
+int edo_io_call_begin(struct edo_scheduled_io *sio, uint32_t generation, enum edo_direction which)
+{
+	/* Acquire: a word of a later use is seen together with the generation's move. */
+	uint64_t word = edo_load(&sio->readiness, acquire);
+	int rc;
+
+	do
+		rc = try_mark(sio, generation, directions[which].call, &word);
+	while (rc == -EAGAIN);
+	/* Sequentially consistent: see "Calls" above. */
+	if (rc == 0 && edo_load(&sio->generation, seq_cst) != generation) {
+		edo_io_call_end(sio, which);
+		rc = -EBADF;
+	}
+	return rc;
+}
+
+void edo_io_call_end(struct edo_scheduled_io *sio, enum edo_direction which)
+{
+	/* Release: pairs with edo_readiness_await_calls(); the call comes before the close. */
+	(void)edo_fetch_and(&sio->readiness, ~directions[which].call, release);
+}
+
+/* They are non-blocking, so they end. On one thread there are none. */
+uint64_t edo_readiness_await_calls(struct edo_scheduled_io *sio)
+{
+	uint64_t word;
+
+	/* Sequentially consistent: see "Calls" above. Also acquire: pairs with edo_io_call_end(). */
+	while ((word = edo_load(&sio->readiness, seq_cst)) & (CALL_READING | CALL_WRITING))
+		edo_sys_cpu_relax();
+	return word;
+}
+
+/* ---- clearing ---- */
 
 /* What a clear of this direction may take away: what was seen of it and can pass. */
 static uint64_t clearable(const struct direction_bits *direction, const edo_ready *seen)

@@ -2,14 +2,15 @@
  * Registering and deregistering a descriptor (R1, R3).
  *
  * The order at the end of a registration: the generation moves first, under the lock, so only one caller
- * ends it, nobody waits on it any more and its idle timer is not armed any more; then the timer is
- * dropped; then the kernel forgets the descriptor, before anybody closes it; only then is the slot
- * retired. Waiters are woken last, with no lock held, and find it gone.
+ * ends it, nobody waits on it or begins a call any more, and its idle timer is not armed any more; then
+ * calls that are under way are waited for and the timer is dropped; then the kernel forgets the
+ * descriptor, before anybody closes it; only then is the slot retired. Waiters are woken last, with no
+ * lock held, and find it gone.
  *
  * Whoever races with that on another thread: a clear or an event, see readiness.c; a poll either stored
- * its waker before the generation moved, and is woken, or sees that it has moved; a touch of the idle
- * limit arms only under the lock and looks at the generation there, and its lock-free half moves nothing
- * but an armed entry.
+ * its waker before the generation moved, and is woken, or sees that it has moved; the idle limit
+ * is armed only under the lock, with a look at the generation there, and its lock-free half moves
+ * nothing but an armed entry.
  */
 #include "driver/io/scheduled_io.h"
 #include <errno.h>
@@ -89,6 +90,7 @@ int edo_io_register(struct edo_io_driver *io, int fd, uint32_t readiness,
 		.driver = io->driver_id,
 		.index = sio->index,
 		.generation = sio->generation,
+		.epoch = sio->epoch[0],
 		.fd = fd,
 	};
 	return 0;
@@ -102,8 +104,11 @@ static bool end_use(struct edo_scheduled_io *sio, uint32_t generation, edo_waker
 	edo_lock_acquire(&sio->lock, EDO_RANK_IO);
 	is_mine = edo_load(&sio->generation, relaxed) == generation; /* under the lock */
 	if (is_mine) {
-		/* Release: whoever sees the next use of the slot sees that this one is over. */
-		edo_store(&sio->generation, generation + 1, release);
+		/*
+		 * Whoever sees the next use of the slot sees that this one is over. Sequentially
+		 * consistent for those who are about to make a call: see readiness.c.
+		 */
+		edo_store(&sio->generation, generation + 1, seq_cst);
 		edo_store(&sio->claimed[EDO_READING], 0, relaxed); /* under the lock */
 		edo_store(&sio->claimed[EDO_WRITING], 0, relaxed); /* under the lock */
 		edo_readiness_take_wakers(sio, 3, waiters);
@@ -141,6 +146,7 @@ int edo_io_deregister(struct edo_io_driver *io, uint32_t index, uint32_t generat
 
 	if (!sio || !end_use(sio, generation, waiters))
 		return -EBADF;
+	(void)edo_readiness_await_calls(sio);
 	edo_entry_drop(&sio->idle);
 	rc = leave(io, sio);
 	retire(io, sio);

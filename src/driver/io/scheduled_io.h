@@ -69,9 +69,19 @@ void edo_readiness_set(struct edo_scheduled_io *sio, uint32_t readiness,
 		       struct edo_io_batch *batch);
 /* Marks it as shut down, for good, and adds its wakers to the batch. */
 void edo_readiness_shut_down(struct edo_scheduled_io *sio, struct edo_io_batch *batch);
+/*
+ * Waits until no call is under way. After the generation has moved, so that none begins any more; or
+ * before a new use of the slot. Returns the word as it then was.
+ */
+uint64_t edo_readiness_await_calls(struct edo_scheduled_io *sio);
 /* Under the registration's lock: takes the wakers of the directions in the mask (bit n: direction n). */
 void edo_readiness_take_wakers(struct edo_scheduled_io *sio, unsigned directions,
 			       edo_waker taken[2]);
+
+/* ---- moves ---- */
+
+/* A new use of the slot: nobody holds it yet, and objects of its last use are dead. */
+void edo_moves_begin(struct edo_scheduled_io *sio);
 
 /* ---- descriptors by number ---- */
 

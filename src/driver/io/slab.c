@@ -56,6 +56,17 @@ static struct edo_scheduled_io *take_free(struct edo_io_slab *slab)
 	return sio;
 }
 
+/* Everything of the last use that is not taken back when a use ends. */
+static void forget_last_use(struct edo_scheduled_io *sio)
+{
+	sio->halves = 0;
+	edo_store(&sio->last_error, 0, relaxed);
+	edo_store(&sio->idle_started, 0, relaxed);
+	edo_store(&sio->idle_limit, 0, relaxed);
+	edo_entry_init(&sio->idle);
+	edo_moves_begin(sio);
+}
+
 /*
  * Under the slab's lock, so that a shutdown finds it either refused or registered. The word comes before
  * the generation: whoever asks with the new generation sees the new word.
@@ -63,14 +74,14 @@ static struct edo_scheduled_io *take_free(struct edo_io_slab *slab)
 static void begin_use(struct edo_io_slab *slab, struct edo_scheduled_io *sio, int fd,
 		      uint32_t readiness)
 {
+	uint64_t last = edo_readiness_await_calls(sio);
+
 	/* Release: pairs with the acquire in readiness.c; a stale reader sees the generation moved. */
-	edo_store(&sio->readiness,
-		  edo_readiness_first(edo_load(&sio->readiness, relaxed), readiness), release);
+	while (!edo_compare_exchange(&sio->readiness, &last, edo_readiness_first(last, readiness),
+				     release, relaxed))
+		last = edo_readiness_await_calls(sio);
 	sio->fd = fd;
-	sio->halves = 0;
-	edo_store(&sio->last_error, 0, relaxed);
-	edo_store(&sio->idle_limit, 0, relaxed);
-	edo_entry_init(&sio->idle);
+	forget_last_use(sio);
 	edo_store(&sio->generation, sio->generation + 1, release); /* pairs with edo_io_find() */
 	edo_store(&slab->live, slab->live + 1, relaxed);
 }
@@ -83,7 +94,8 @@ static int grow(struct edo_io_driver *io)
 
 	if (chunk >= EDO_SLAB_CHUNKS)
 		return -ENOMEM;
-	fresh = io->allocator->allocate(io->allocator->context, chunk_size(chunk), 128);
+	fresh = io->allocator->allocate(io->allocator->context, chunk_size(chunk),
+					_Alignof(struct edo_scheduled_io));
 	if (!fresh)
 		return -ENOMEM;
 	edo_lock_acquire(&io->slab.lock, EDO_RANK_SLAB);

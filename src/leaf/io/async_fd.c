@@ -50,6 +50,14 @@ static struct edo_scheduled_io *find(struct borrowed borrowed, const edo_async_f
 	return edo_io_find(&borrowed.driver->io, afd->edo_index_, afd->edo_generation_);
 }
 
+/* The same for an object of the user's: NULL also when it is the dead original of a move. */
+static struct edo_scheduled_io *use(struct borrowed borrowed, edo_async_fd *afd)
+{
+	struct edo_scheduled_io *sio = find(borrowed, afd);
+
+	return sio && edo_io_adopt(sio, 0, afd, &afd->edo_epoch_) == 0 ? sio : NULL;
+}
+
 static bool was_ever_registered(const edo_async_fd *afd)
 {
 	return afd->edo_driver_ != 0 && afd->edo_generation_ != 0;
@@ -117,28 +125,37 @@ int edo_async_fd_init(edo_async_fd *afd, int fd, edo_interest interest)
 		.edo_driver_ = registration.driver,
 		.edo_index_ = registration.index,
 		.edo_generation_ = registration.generation,
+		.edo_epoch_ = registration.epoch,
 		.edo_fd_ = fd,
 		.edo_interest_ = (uint32_t)interest,
 	};
 	return 0;
 }
 
+static int drop_registered(struct borrowed borrowed, edo_async_fd *afd)
+{
+	if (!borrowed.driver)
+		return -ESHUTDOWN;
+	if (!use(borrowed, afd))
+		return -EBADF;
+	return edo_io_deregister(&borrowed.driver->io, afd->edo_index_, afd->edo_generation_);
+}
+
 int edo_async_fd_drop(edo_async_fd *afd)
 {
 	struct borrowed borrowed;
-	int rc = -ESHUTDOWN;
+	int rc;
 
 	if (!was_ever_registered(afd))
 		return -EBADF;
 	borrowed = borrow(afd->edo_driver_);
-	if (borrowed.driver)
-		rc = edo_io_deregister(&borrowed.driver->io, afd->edo_index_, afd->edo_generation_);
+	rc = drop_registered(borrowed, afd);
 	give_back(borrowed);
 	set_dead(afd);
 	return rc;
 }
 
-int edo_async_fd_get(const edo_async_fd *afd)
+int edo_async_fd_get(edo_async_fd *afd)
 {
 	struct borrowed borrowed;
 	bool is_alive;
@@ -146,24 +163,31 @@ int edo_async_fd_get(const edo_async_fd *afd)
 	if (!was_ever_registered(afd))
 		return -EBADF;
 	borrowed = borrow(afd->edo_driver_);
-	is_alive = find(borrowed, afd) != NULL;
+	is_alive = use(borrowed, afd) != NULL;
 	give_back(borrowed);
 	return is_alive ? afd->edo_fd_ : -EBADF;
 }
 
-void edo_async_fd_clear(const edo_async_fd *afd, edo_ready ready)
+/* Errors and closing concern a direction as a whole, so they are cleared with whatever was asked for. */
+static void clear_directions(struct edo_scheduled_io *sio, uint32_t interest, edo_ready ready)
 {
-	struct borrowed borrowed;
+	if (interest & READING_INTERESTS)
+		edo_io_clear(sio, EDO_READING, ready);
+	if (interest & EDO_WRITABLE)
+		edo_io_clear(sio, EDO_WRITING, ready);
+}
+
+void edo_async_fd_clear(edo_async_fd *afd, edo_ready ready)
+{
 	struct edo_scheduled_io *sio;
+	struct borrowed borrowed;
 
 	if (!was_ever_registered(afd))
 		return;
 	borrowed = borrow(afd->edo_driver_);
-	sio = find(borrowed, afd);
-	if (sio && (ready.events & READING_INTERESTS))
-		edo_io_clear(sio, EDO_READING, ready);
-	if (sio && (ready.events & EDO_WRITABLE))
-		edo_io_clear(sio, EDO_WRITING, ready);
+	sio = use(borrowed, afd);
+	if (sio)
+		clear_directions(sio, ready.events, ready);
 	give_back(borrowed);
 }
 
@@ -258,21 +282,30 @@ static void ready_drop(edo_future *future)
 
 EDO_FUTURE_OPS(ready_ops, edo_async_fd_future, future, ready_poll, ready_drop);
 
+/* Whether the object may still be used, where that can be told; the poll says what is wrong otherwise. */
+static bool is_dead_original(edo_async_fd *afd)
+{
+	struct borrowed borrowed = borrow(afd->edo_driver_);
+	bool is_dead = find(borrowed, afd) && !use(borrowed, afd);
+
+	give_back(borrowed);
+	return is_dead;
+}
+
 /* Only what the descriptor was registered for can be waited for (p42). */
-edo_future *edo_async_fd_ready_start(edo_async_fd_future *wait, const edo_async_fd *afd,
+edo_future *edo_async_fd_ready_start(edo_async_fd_future *wait, edo_async_fd *afd,
 				     edo_interest interest)
 {
-	uint32_t wanted = (uint32_t)interest & afd->edo_interest_;
-
 	*wait = (edo_async_fd_future){
 		.future = { &ready_ops },
-		.edo_afd_ = *afd,
-		.edo_interest_ = wanted,
+		.edo_interest_ = (uint32_t)interest & afd->edo_interest_,
 	};
+	if (was_ever_registered(afd) && !is_dead_original(afd))
+		wait->edo_afd_ = *afd;
 	return &wait->future;
 }
 
-static int await_interest(const edo_async_fd *afd, edo_interest interest, edo_ready *ready)
+static int await_interest(edo_async_fd *afd, edo_interest interest, edo_ready *ready)
 {
 	edo_async_fd_future wait;
 	int rc = edo_await(edo_async_fd_ready_start(&wait, afd, interest));
@@ -282,12 +315,12 @@ static int await_interest(const edo_async_fd *afd, edo_interest interest, edo_re
 	return rc;
 }
 
-int edo_async_fd_readable(const edo_async_fd *afd, edo_ready *ready)
+int edo_async_fd_readable(edo_async_fd *afd, edo_ready *ready)
 {
 	return await_interest(afd, EDO_READABLE, ready);
 }
 
-int edo_async_fd_writable(const edo_async_fd *afd, edo_ready *ready)
+int edo_async_fd_writable(edo_async_fd *afd, edo_ready *ready)
 {
 	return await_interest(afd, EDO_WRITABLE, ready);
 }
