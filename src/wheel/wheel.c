@@ -24,11 +24,20 @@ void edo_wheel_timer_init(edo_wheel_timer *timer)
 	timer->slot = 0;
 }
 
+static inline bool disarm(edo_wheel *wheel, edo_wheel_timer *timer)
+{
+	if (!edo_list_is_linked(&timer->node))
+		return false;
+	edo_wheel_unlink(wheel, timer);
+	wheel->count--;
+	return true;
+}
+
 int edo_wheel_insert(edo_wheel *wheel, edo_wheel_timer *timer, uint64_t when)
 {
 	if (when > EDO_WHEEL_MAX)
 		return -EINVAL;
-	edo_wheel_remove(wheel, timer);
+	disarm(wheel, timer);
 	if (when <= wheel->present)
 		return -ETIME;
 
@@ -55,11 +64,7 @@ int edo_wheel_reset(edo_wheel *wheel, edo_wheel_timer *timer, uint64_t when)
 
 bool edo_wheel_remove(edo_wheel *wheel, edo_wheel_timer *timer)
 {
-	if (!edo_wheel_is_armed(timer))
-		return false;
-	edo_wheel_unlink(wheel, timer);
-	wheel->count--;
-	return true;
+	return disarm(wheel, timer);
 }
 
 void edo_wheel_refile(edo_wheel *wheel, edo_wheel_timer *timer)

@@ -1,0 +1,10 @@
+/* A peer: the wheel's workloads over the adapter of its folder. */
+#include "adapter.h"
+#include "wheel/workloads.h"
+
+int main(int argc, char **argv)
+{
+	static const struct workload *const tables[] = { wheel_workloads, NULL };
+
+	return bench_main(argc, argv, ADAPTER_NAME, tables);
+}
