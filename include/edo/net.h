@@ -173,20 +173,26 @@ EDO_API EDO_NODISCARD int edo_tcp_connect_addr(edo_tcp *stream, const edo_addr *
 /** One read or write in flight. Storage: the caller's; reusable once ready or dropped. */
 typedef struct edo_tcp_io {
 	edo_future future;
-	/** Once ready: the bytes moved (a read's 0: end of stream), or a negated errno value. */
+	/**
+	 * Once ready: the bytes moved (a read's 0: end of stream; a write_all's 0: all of them), or a
+	 * negated errno value.
+	 */
 	ssize_t result;
 	/** Bytes moved so far; for a write_all that failed, how far it came. */
 	size_t done;
 	/* private */
 	edo_tcp *edo_stream_;
+	uint32_t edo_driver_;
+	uint32_t edo_index_;
 	uint32_t edo_generation_;
-	uint32_t edo_claimed_;
 	uint32_t edo_idle_seen_;
-	uint32_t edo_state_;
 	const struct iovec *edo_iov_;
 	struct iovec edo_single_;
 	int edo_iov_count_;
-	int edo_kind_;
+	uint8_t edo_kind_;
+	bool edo_has_begun_;
+	bool edo_is_claimed_;
+	bool edo_is_timed_;
 } edo_tcp_io;
 
 EDO_API edo_future *edo_tcp_read_start(edo_tcp_io *io, edo_tcp *stream, void *buf, size_t len);
