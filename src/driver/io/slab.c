@@ -12,8 +12,6 @@
 #include "driver/io/scheduled_io.h"
 #include <errno.h>
 
-#define LAST_GENERATION UINT32_MAX
-
 static size_t chunk_size(unsigned chunk)
 {
 	return edo_chunk_length(chunk) * sizeof(struct edo_scheduled_io);
@@ -137,10 +135,10 @@ struct edo_scheduled_io *edo_slab_acquire(struct edo_io_driver *io, int fd, uint
 	return *rc == 0 ? sio : NULL;
 }
 
-/* Under the slab's lock. A slot has had its last use when the next generation would not be odd any more. */
+/* Under the slab's lock, after a use has ended. Its last one took the generation round to 0. */
 static bool is_worn_out(const struct edo_scheduled_io *sio)
 {
-	return sio->generation >= LAST_GENERATION - 1;
+	return sio->generation == 0;
 }
 
 void edo_slab_undo_acquire(struct edo_io_slab *slab, struct edo_scheduled_io *sio)

@@ -168,12 +168,12 @@ int edo_async_fd_get(edo_async_fd *afd)
 	return is_alive ? afd->edo_fd_ : -EBADF;
 }
 
-/* Errors and closing concern a direction as a whole, so they are cleared with whatever was asked for. */
-static void clear_directions(struct edo_scheduled_io *sio, uint32_t interest, edo_ready ready)
+/* No events at all: an error alone ended a wait for out-of-band data, which is a kind of reading. */
+static void clear_directions(struct edo_scheduled_io *sio, edo_ready ready)
 {
-	if (interest & READING_INTERESTS)
+	if ((ready.events & READING_INTERESTS) || ready.events == 0)
 		edo_io_clear(sio, EDO_READING, ready);
-	if (interest & EDO_WRITABLE)
+	if (ready.events & EDO_WRITABLE)
 		edo_io_clear(sio, EDO_WRITING, ready);
 }
 
@@ -187,7 +187,7 @@ void edo_async_fd_clear(edo_async_fd *afd, edo_ready ready)
 	borrowed = borrow(afd->edo_driver_);
 	sio = use(borrowed, afd);
 	if (sio)
-		clear_directions(sio, ready.events, ready);
+		clear_directions(sio, ready);
 	give_back(borrowed);
 }
 
