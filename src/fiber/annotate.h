@@ -1,13 +1,17 @@
 /*
- * Inside the fiber room: telling tools of the stacks. One file a tool, chosen by the build:
- * annotate_none.c, annotate_asan.c, annotate_tsan.c, annotate_valgrind.c.
+ * Inside the fiber room: telling tools of the stacks. One file a tool, chosen by what the build is for.
+ * All of it is inlined: between a switch and the return to its caller every return is mispredicted, so
+ * there should be few.
  *
- * Each switch is announced on the side that leaves (edo_annotate_leave) and confirmed on the side that
- * arrives (edo_annotate_arrive); the two sides of a fiber keep what the tool wants remembered.
+ * Each switch is announced on the side that leaves, right before it (edo_annotate_leave), and confirmed on
+ * the side that arrives, right after it (edo_annotate_arrive); the two sides of a fiber keep what the tool
+ * wants remembered. create and destroy frame a fiber's use of a stack. is_last: the side that leaves
+ * is never resumed.
  */
 #ifndef EDO_FIBER_ANNOTATE_H
 #define EDO_FIBER_ANNOTATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* One of two: the thread's side or the fiber's. */
@@ -18,12 +22,22 @@ struct edo_annotated_side {
 	void *context; /* tsan: its fiber; valgrind: its stack's number */
 };
 
-void edo_annotate_create(struct edo_annotated_side *fiber, const void *base, size_t size);
-void edo_annotate_destroy(struct edo_annotated_side *fiber);
-/* On the stack of `from`, right before the switch; is_last: it is never resumed. */
-void edo_annotate_leave(struct edo_annotated_side *from, struct edo_annotated_side *to,
-			int is_last);
-/* On the stack of `at`, right after the switch, which came from `from`. */
-void edo_annotate_arrive(struct edo_annotated_side *at, struct edo_annotated_side *from);
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EDO_WATCHED_BY_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define EDO_WATCHED_BY_TSAN 1
+#endif
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || defined(EDO_WATCHED_BY_ASAN)
+#include "annotate_asan.h"
+#elif defined(__SANITIZE_THREAD__) || defined(EDO_WATCHED_BY_TSAN)
+#include "annotate_tsan.h"
+#elif defined(EDO_VALGRIND)
+#include "annotate_valgrind.h"
+#else
+#include "annotate_none.h"
+#endif
 
 #endif

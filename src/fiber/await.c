@@ -30,7 +30,8 @@ static void suspend_in(struct edo_fiber *fiber, edo_future *future)
 	fiber->awaiting = NULL;
 }
 
-static int await_in_fiber(struct edo_fiber *fiber, edo_future *future)
+__attribute__((always_inline)) static inline int await_in_fiber(struct edo_fiber *fiber,
+								edo_future *future)
 {
 	for (;;) {
 		uint32_t budget = fiber->cx->edo_budget_;
@@ -77,7 +78,9 @@ static int await_in_new_thread_wait(struct edo_runtime *runtime, edo_future *fut
 	return await_in_thread(runtime, future, waiter);
 }
 
-int edo_await_on(struct edo_runtime *runtime, edo_future *future)
+/* Inlined into each that waits: after a switch of stacks every return is mispredicted. */
+__attribute__((always_inline)) static inline int await_here(struct edo_runtime *runtime,
+							    edo_future *future)
 {
 	struct edo_fiber *fiber = edo_fiber_current();
 	int rc;
@@ -96,16 +99,21 @@ int edo_await_on(struct edo_runtime *runtime, edo_future *future)
 	return rc;
 }
 
+int edo_await_on(struct edo_runtime *runtime, edo_future *future)
+{
+	return await_here(runtime, future);
+}
+
 int edo_await(edo_future *future)
 {
-	return edo_await_on(NULL, future);
+	return await_here(NULL, future);
 }
 
 int edo_yield(void)
 {
 	edo_yield_future yield;
 
-	return edo_await(edo_yield_start(&yield));
+	return await_here(NULL, edo_yield_start(&yield));
 }
 
 int edo_block_on(edo_runtime *runtime, edo_fiber_fn *fn, void *arg, int *result)

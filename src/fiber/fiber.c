@@ -8,7 +8,6 @@
  */
 #include "base/thread.h"
 #include "private.h"
-#include "switch.h"
 #include <errno.h>
 #include <string.h>
 
@@ -32,13 +31,6 @@ static struct edo_fiber *of(edo_future *future)
 	return edo_container_of(future, struct edo_fiber, future);
 }
 
-void edo_fiber_suspend(struct edo_fiber *fiber)
-{
-	edo_annotate_leave(&fiber->side, fiber->thread_side, 0);
-	edo_switch(&fiber->sp, fiber->thread_sp);
-	edo_annotate_arrive(&fiber->side, fiber->thread_side);
-}
-
 /* The bottom of every fiber's stack. */
 static void run_to_end(void *argument)
 {
@@ -50,7 +42,7 @@ static void run_to_end(void *argument)
 	/* The one int that a task cannot end with: it would read as "not yet". */
 	fiber->result = result == EDO_PENDING ? -ERANGE : result;
 	fiber->has_ended = true;
-	edo_annotate_leave(&fiber->side, fiber->thread_side, 1);
+	edo_annotate_leave(&fiber->side, fiber->thread_side, true);
 	edo_switch(&fiber->sp, fiber->thread_sp);
 }
 
@@ -63,7 +55,7 @@ static void switch_to(struct edo_fiber *fiber)
 	fiber->thread_side = &thread_side;
 	errno = fiber->saved_errno;
 	current_fiber = fiber;
-	edo_annotate_leave(&thread_side, &fiber->side, 0);
+	edo_annotate_leave(&thread_side, &fiber->side, false);
 	edo_switch(&fiber->thread_sp, fiber->sp);
 	edo_annotate_arrive(&thread_side, &fiber->side);
 	current_fiber = NULL;
@@ -92,8 +84,12 @@ static void fiber_drop(edo_future *future)
 }
 
 static const edo_future_ops fiber_ops = {
-	fiber_poll, fiber_drop, sizeof(struct edo_fiber), _Alignof(struct edo_fiber),
-	EDO_FUTURE_RUNS_TO_END, "fiber",
+	fiber_poll,
+	fiber_drop,
+	sizeof(struct edo_fiber),
+	_Alignof(struct edo_fiber),
+	EDO_FUTURE_RUNS_TO_END,
+	"fiber",
 };
 
 struct argument {
@@ -118,7 +114,9 @@ static void prepare(edo_future *core, const void *context)
 int edo_spawn_fiber(edo_runtime *runtime, edo_fiber_fn *fn, const void *arg, size_t size,
 		    edo_task **task)
 {
-	struct edo_fiber fiber = { .future = { &fiber_ops }, .fn = fn, .arg = (void *)(uintptr_t)arg };
+	struct edo_fiber fiber = { .future = { &fiber_ops },
+				   .fn = fn,
+				   .arg = (void *)(uintptr_t)arg };
 	int rc;
 
 	runtime = edo_runtime_or_current(runtime);

@@ -5,6 +5,7 @@
 #include "annotate.h"
 #include "fiber.h"
 #include "stack.h"
+#include "switch.h"
 
 /*
  * The core of a fiber's task; a copied argument lies behind it. All fields belong to whoever holds the
@@ -14,16 +15,16 @@ struct edo_fiber {
 	edo_future future;
 	edo_fiber_fn *fn;
 	void *arg;
-	void *sp;              /* where the fiber goes on */
-	void *thread_sp;       /* where its worker goes on */
+	void *sp;        /* where the fiber goes on */
+	void *thread_sp; /* where its worker goes on */
 	struct edo_stack stack;
-	edo_context *cx;       /* of the poll that runs it */
-	edo_future *awaiting;  /* while it is suspended in an await */
+	edo_context *cx;      /* of the poll that runs it */
+	edo_future *awaiting; /* while it is suspended in an await */
 	struct edo_annotated_side *thread_side;
 	struct edo_annotated_side side;
 	int result;
 	int saved_errno;
-	bool is_polling;       /* it polls a future: an await in there would be nested */
+	bool is_polling; /* it polls a future: an await in there would be nested */
 	bool has_ended;
 } __attribute__((aligned(16)));
 
@@ -31,7 +32,12 @@ struct edo_fiber {
 struct edo_fiber *edo_fiber_current(void);
 
 /* Leaves the fiber's stack until its task is polled again. On the fiber only. */
-void edo_fiber_suspend(struct edo_fiber *fiber);
+static inline void edo_fiber_suspend(struct edo_fiber *fiber)
+{
+	edo_annotate_leave(&fiber->side, fiber->thread_side, false);
+	edo_switch(&fiber->sp, fiber->thread_sp);
+	edo_annotate_arrive(&fiber->side, fiber->thread_side);
+}
 
 static inline bool edo_fiber_is_cancelled(const struct edo_fiber *fiber)
 {

@@ -46,8 +46,8 @@ static size_t whole_pages(size_t size)
 static struct stack_cache *make_cache(struct edo_runtime *runtime)
 {
 	const edo_allocator *allocator = &runtime->allocator;
-	struct stack_cache *cache =
-		allocator->allocate(allocator->context, sizeof *cache, _Alignof(struct stack_cache));
+	struct stack_cache *cache = allocator->allocate(allocator->context, sizeof *cache,
+							_Alignof(struct stack_cache));
 
 	if (cache)
 		*cache = (struct stack_cache){ .size = whole_pages(runtime->config.stack_size),

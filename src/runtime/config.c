@@ -33,8 +33,7 @@ const char *edo_config_bad_field(const edo_config *config)
 		return "flavor";
 	if ((unsigned)config->clock > EDO_CLOCK_BOOTTIME)
 		return "clock";
-	if (config->start_paused &&
-	    (config->disable_time || config->flavor == EDO_MULTI_THREAD))
+	if (config->start_paused && (config->disable_time || config->flavor == EDO_MULTI_THREAD))
 		return "start_paused";
 	if (!is_in(config->timer_resolution, NS_PER_US, longest_tick))
 		return "timer_resolution";

@@ -107,8 +107,8 @@ int edo_runtime_destroy(edo_runtime *runtime)
 		edo_misuse("a thread is still inside the runtime");
 		return -EBUSY;
 	}
-	given_up = edo_current_thread_shut_down(&runtime->scheduler,
-						runtime->config.shutdown_timeout);
+	given_up =
+		edo_current_thread_shut_down(&runtime->scheduler, runtime->config.shutdown_timeout);
 	if (given_up < 0)
 		return given_up;
 	edo_driver_destroy(&runtime->driver);

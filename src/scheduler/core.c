@@ -48,7 +48,8 @@ bool edo_core_take(struct edo_current_thread *rt, struct edo_thread_waiter *wait
 	taken = !rt->core_taken;
 	if (taken)
 		rt->core_taken = true;
-	else if (!waiter->is_waiting && !(edo_load(&waiter->signals, relaxed) & EDO_WAITER_HAS_CORE))
+	else if (!waiter->is_waiting &&
+		 !(edo_load(&waiter->signals, relaxed) & EDO_WAITER_HAS_CORE))
 		append_waiter(rt, waiter);
 	edo_lock_release(&rt->core_lock, EDO_RANK_RUNTIME);
 	if (taken)

@@ -82,8 +82,7 @@ static void run(struct edo_current_thread *rt, struct edo_task *task)
 /* Nothing is ready: those who waited for that. True: there are some. */
 static bool release_deferred(struct edo_current_thread *rt)
 {
-	struct edo_run_queue *deferred =
-		edo_queue_is_empty(&rt->quiet) ? &rt->yielded : &rt->quiet;
+	struct edo_run_queue *deferred = edo_queue_is_empty(&rt->quiet) ? &rt->yielded : &rt->quiet;
 
 	if (edo_queue_is_empty(deferred))
 		return false;

@@ -4,8 +4,8 @@
 
 struct edo_thread_waiter *edo_thread_waiter_create(const edo_allocator *allocator)
 {
-	struct edo_thread_waiter *waiter =
-		allocator->allocate(allocator->context, sizeof *waiter, _Alignof(struct edo_thread_waiter));
+	struct edo_thread_waiter *waiter = allocator->allocate(allocator->context, sizeof *waiter,
+							       _Alignof(struct edo_thread_waiter));
 
 	if (waiter)
 		*waiter = (struct edo_thread_waiter){ .references = 1,

@@ -13,8 +13,9 @@ struct edo_thread_waiter {
 	uint32_t signals;    /* atomic, a futex: enum edo_waiter_signal */
 	uintptr_t thread;    /* constant: whose wait it is */
 	struct edo_lock lock;
-	struct edo_current_thread *drives; /* under the lock, written by the thread: what to unpark */
-	edo_allocator allocator;           /* constant */
+	struct edo_current_thread
+		*drives;         /* under the lock, written by the thread: what to unpark */
+	edo_allocator allocator; /* constant */
 	/* under the runtime's core_lock */
 	struct edo_thread_waiter *next_waiting;
 	bool is_waiting;

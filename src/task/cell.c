@@ -17,8 +17,8 @@
 
 enum {
 	CELL_ALIGN = 128,
-	CLASSES = 16,            /* multiples of 128 bytes up to 2 KiB */
-	LARGE = CLASSES,         /* the class of larger cells: each a chunk of its own */
+	CLASSES = 16,    /* multiples of 128 bytes up to 2 KiB */
+	LARGE = CLASSES, /* the class of larger cells: each a chunk of its own */
 	CELLS_A_CHUNK = 32,
 };
 
@@ -71,8 +71,8 @@ const edo_allocator edo_default_allocator = { default_allocate, default_release,
 
 struct edo_cell_pool *edo_cell_pool_create(const edo_allocator *allocator)
 {
-	struct edo_cell_pool *pool =
-		allocator->allocate(allocator->context, sizeof *pool, _Alignof(struct edo_cell_pool));
+	struct edo_cell_pool *pool = allocator->allocate(allocator->context, sizeof *pool,
+							 _Alignof(struct edo_cell_pool));
 
 	if (pool)
 		*pool = (struct edo_cell_pool){ .allocator = *allocator };
@@ -217,8 +217,8 @@ struct edo_task *edo_cell_allocate(struct edo_cell_pool *pool, size_t core_size)
 		task = allocate_large(pool, size);
 	} else {
 		size_class = (unsigned)((size - 1) / CELL_ALIGN);
-		task = (void *)(is_owner(pool) ? pop_local(pool, size_class)
-					       : pop_shared(pool, size_class));
+		task = (void *)(is_owner(pool) ? pop_local(pool, size_class) :
+						 pop_shared(pool, size_class));
 	}
 	if (!task)
 		return NULL;

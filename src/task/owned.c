@@ -94,11 +94,6 @@ static size_t close_list(struct edo_owned_tasks *owned)
 	return count;
 }
 
-static bool runs_to_end(const struct edo_task *task)
-{
-	return edo_task_core(task)->ops->flags & EDO_FUTURE_RUNS_TO_END;
-}
-
 void edo_owned_shut_down(struct edo_owned_tasks *owned)
 {
 	/* Ended tasks leave the ring, so one round of its first length meets each that stays. */
@@ -107,7 +102,7 @@ void edo_owned_shut_down(struct edo_owned_tasks *owned)
 
 		if (!task)
 			return;
-		if (runs_to_end(task) || !edo_task_end_idle(task))
+		if (edo_task_runs_to_end(task) || !edo_task_end_idle(task))
 			edo_task_abort(task);
 		edo_task_drop_reference(task);
 	}

@@ -131,12 +131,6 @@ static inline struct edo_task *edo_task_of_core(const edo_future *core)
 	return (struct edo_task *)(void *)((char *)(uintptr_t)core - sizeof(struct edo_task));
 }
 
-/* Polls a task taken from a queue; consumes the notification's reference. */
-void edo_task_run(struct edo_task *task);
-
-/* Whether it was told to end. For a fiber, between its polls. */
-bool edo_task_is_cancelled(const struct edo_task *task);
-
 /* The task that a context polls for, NULL when its waker is not a task's. */
 struct edo_task *edo_task_of_context(const edo_context *cx);
 
@@ -157,6 +151,7 @@ size_t edo_owned_count(struct edo_owned_tasks *owned);
 size_t edo_owned_give_up(struct edo_owned_tasks *owned);
 
 void edo_task_drop_reference(struct edo_task *task);
+void edo_task_drop_references(struct edo_task *task, unsigned n);
 /* Ends an idle task without another poll: drops its core, -ECANCELED. False: it is not idle. */
 bool edo_task_end_idle(struct edo_task *task);
 
@@ -172,5 +167,7 @@ static inline void edo_context_defer_until_quiet(edo_context *cx)
 {
 	cx->edo_reserved_ = EDO_DEFER_UNTIL_QUIET;
 }
+
+#include "run.h"
 
 #endif

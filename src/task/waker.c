@@ -1,7 +1,10 @@
-/* A task's waker: its header, and one reference in the state word. Callable from any thread. */
-#include "waker.h"
+/*
+ * A task's waker: its header, and one reference in the state word. Callable from any thread. The one in a
+ * poll's context is borrowed: it counts as no reference and is never dropped or consumed.
+ */
 #include "cell.h"
 #include "state.h"
+#include "task.h"
 
 static void submit(struct edo_task *task)
 {
@@ -13,7 +16,7 @@ static edo_waker clone_waker(void *data)
 	struct edo_task *task = data;
 
 	edo_state_add_reference(&task->state);
-	return edo_task_waker_borrowed(task);
+	return (edo_waker){ task, &edo_task_waker_ops };
 }
 
 static void wake(void *data)
@@ -47,14 +50,9 @@ static void drop(void *data)
 	edo_task_drop_reference(data);
 }
 
-static const edo_waker_ops task_waker_ops = { clone_waker, wake, wake_by_ref, drop };
-
-edo_waker edo_task_waker_borrowed(struct edo_task *task)
-{
-	return (edo_waker){ task, &task_waker_ops };
-}
+const edo_waker_ops edo_task_waker_ops = { clone_waker, wake, wake_by_ref, drop };
 
 struct edo_task *edo_task_of_context(const edo_context *cx)
 {
-	return cx->waker->ops == &task_waker_ops ? cx->waker->data : NULL;
+	return cx->waker->ops == &edo_task_waker_ops ? cx->waker->data : NULL;
 }
