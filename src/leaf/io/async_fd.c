@@ -78,15 +78,9 @@ static bool is_interest(uint32_t interest)
 static int find_driver(struct edo_driver **driver)
 {
 	*driver = edo_current_driver();
-	if (!*driver) {
-		edo_misuse("this thread has entered no runtime");
+	if (!*driver)
 		return -EINVAL;
-	}
-	if (!(*driver)->has_io) {
-		edo_misuse("the runtime was made without I/O");
-		return -EOPNOTSUPP;
-	}
-	return 0;
+	return (*driver)->has_io ? 0 : -EOPNOTSUPP;
 }
 
 /* A plain file is -EPERM, also when it is blocking, as plain files are: so the kernel is asked first. */
@@ -102,8 +96,19 @@ static int register_nonblocking(struct edo_io_driver *io, int fd,
 	if (rc < 0 || is_nonblocking)
 		return rc;
 	(void)edo_io_deregister(io, registration->index, registration->generation);
-	edo_misuse("the descriptor is blocking (set O_NONBLOCK first)");
 	return -EINVAL;
+}
+
+static edo_async_fd name_of(const struct edo_registration *registration, uint32_t interest)
+{
+	return (edo_async_fd){
+		.edo_driver_ = registration->driver,
+		.edo_index_ = registration->index,
+		.edo_generation_ = registration->generation,
+		.edo_epoch_ = registration->epoch,
+		.edo_fd_ = registration->fd,
+		.edo_interest_ = interest,
+	};
 }
 
 int edo_async_fd_init(edo_async_fd *afd, int fd, edo_interest interest)
@@ -116,20 +121,16 @@ int edo_async_fd_init(edo_async_fd *afd, int fd, edo_interest interest)
 	if (!is_interest((uint32_t)interest))
 		return -EINVAL;
 	rc = find_driver(&driver);
-	if (rc < 0)
+	if (rc < 0) {
+		edo_misuse("this thread has entered no runtime with I/O");
 		return rc;
+	}
 	rc = register_nonblocking(&driver->io, fd, &registration);
-	if (rc < 0)
-		return rc;
-	*afd = (edo_async_fd){
-		.edo_driver_ = registration.driver,
-		.edo_index_ = registration.index,
-		.edo_generation_ = registration.generation,
-		.edo_epoch_ = registration.epoch,
-		.edo_fd_ = fd,
-		.edo_interest_ = (uint32_t)interest,
-	};
-	return 0;
+	if (rc == -EINVAL)
+		edo_misuse("the descriptor is blocking (set O_NONBLOCK first)");
+	if (rc == 0)
+		*afd = name_of(&registration, (uint32_t)interest);
+	return rc;
 }
 
 static int drop_registered(struct borrowed borrowed, edo_async_fd *afd)
@@ -226,12 +227,7 @@ static int check_driver(const edo_async_fd *afd, const struct edo_driver *driver
 		return 0;
 	if (!edo_driver_is_alive(afd->edo_driver_))
 		return -ESHUTDOWN;
-	if (!driver) {
-		edo_misuse("polled by a thread that has entered no runtime");
-		return -EINVAL;
-	}
-	edo_misuse("the descriptor is registered with another runtime");
-	return -EXDEV;
+	return driver ? -EXDEV : -EINVAL;
 }
 
 static edo_poll poll_registered(edo_async_fd_future *wait, struct edo_scheduled_io *sio,
@@ -249,22 +245,24 @@ static edo_poll poll_registered(edo_async_fd_future *wait, struct edo_scheduled_
 	return polled;
 }
 
-static edo_poll ready_poll(edo_future *future, edo_context *cx)
+static edo_poll async_fd_poll(edo_future *future, edo_context *cx)
 {
 	edo_async_fd_future *wait = edo_container_of(future, edo_async_fd_future, future);
 	struct edo_scheduled_io *sio;
 	int rc = check_driver(&wait->edo_afd_, cx->edo_driver_);
 
+	if (rc == -EXDEV)
+		edo_misuse("the descriptor is registered with another runtime");
+	if (rc == 0 && wait->edo_interest_ == 0)
+		rc = -EINVAL; /* it was registered for something else */
 	if (rc < 0)
 		return rc;
-	if (wait->edo_interest_ == 0)
-		return -EINVAL;
 	sio = edo_io_find(&cx->edo_driver_->io, wait->edo_afd_.edo_index_,
 			  wait->edo_afd_.edo_generation_);
 	return sio ? poll_registered(wait, sio, cx) : -EBADF;
 }
 
-static void ready_drop(edo_future *future)
+static void async_fd_drop_wait(edo_future *future)
 {
 	edo_async_fd_future *wait = edo_container_of(future, edo_async_fd_future, future);
 	struct edo_scheduled_io *sio;
@@ -280,7 +278,7 @@ static void ready_drop(edo_future *future)
 	give_back(borrowed);
 }
 
-EDO_FUTURE_OPS(ready_ops, edo_async_fd_future, future, ready_poll, ready_drop);
+EDO_FUTURE_OPS(ready_ops, edo_async_fd_future, future, async_fd_poll, async_fd_drop_wait);
 
 /* Whether the object may still be used, where that can be told; the poll says what is wrong otherwise. */
 static bool is_dead_original(edo_async_fd *afd)
