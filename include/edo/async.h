@@ -26,6 +26,7 @@
 #define EDO_ASYNC_H
 
 #include <edo/future.h>
+#include <errno.h>
 
 EDO_BEGIN_DECLS
 
@@ -42,7 +43,7 @@ typedef struct edo_async {
 /** An initialiser for the edo_async in a struct whose ops are @p ops_name. */
 #define EDO_ASYNC(ops_name)                                                                        \
 	{                                                                                          \
-		{ &(ops_name) }, 0, NULL, NULL                                                      \
+		{ &(ops_name) }, 0, NULL, NULL                                                     \
 	}
 
 /** Sets @p async up to run under @p ops, for storage that is not initialised in its declaration. */
@@ -64,6 +65,12 @@ static inline void edo_async_drop(edo_async *async)
 		edo_future_drop(awaiting);
 }
 
+/* The one int that a task cannot end with would read as "not yet". */
+static inline void edo_async_set_result(edo_async *async, int result)
+{
+	async->result = result == EDO_PENDING ? -ERANGE : result;
+}
+
 /* One poll of what is awaited; the wait is dropped as soon as its result is there. */
 static inline bool edo_async_step(edo_async *async, edo_context *cx)
 {
@@ -81,31 +88,40 @@ EDO_END_DECLS
 #define EDO_DETAIL_JOIN_(a, b) a##b
 #define EDO_DETAIL_JOIN(a, b) EDO_DETAIL_JOIN_(a, b)
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(EDO_ASYNC_STANDARD_C)
 /* Labels as values: an await may stand inside the task's own switch. */
 #define EDO_DETAIL_RESUME_POINT(async, label)                                                      \
 	(async)->edo_resume_ = __extension__ && label;                                             \
-	label:
-#define EDO_DETAIL_RESUME(async)                                                                   \
+label:
+#define EDO_DETAIL_OPEN(async)                                                                     \
 	if ((async)->edo_resume_)                                                                  \
 	goto *(async)->edo_resume_
-#define EDO_DETAIL_ENDED(async) EDO_DETAIL_RESUME_POINT(async, edo_ended_)
+#define EDO_DETAIL_CLOSE(async) EDO_DETAIL_RESUME_POINT(async, edo_ended_)
 #else
-/* Standard C: the body of the task is one switch, so no await may stand inside another. */
+/*
+ * Standard C (other compilers, or EDO_ASYNC_STANDARD_C defined): the body of the task is one switch over
+ * the lines of its awaits, so none may stand inside a switch of the task's own, nor two on one line.
+ */
+/* clang-format off */
 #define EDO_DETAIL_RESUME_POINT(async, label)                                                      \
 	(async)->edo_resume_ = (void *)(uintptr_t)__LINE__;                                        \
-	case __LINE__:
-#define EDO_DETAIL_RESUME(async)                                                                   \
-	switch ((uintptr_t)(async)->edo_resume_)                                                   \
+	case __LINE__:;
+#define EDO_DETAIL_OPEN(async)                                                                     \
+	switch ((uintptr_t)(async)->edo_resume_) {                                                 \
 	case 0:
-#define EDO_DETAIL_ENDED(async) edo_ended_:
+#define EDO_DETAIL_CLOSE(async)                                                                    \
+	default:                                                                                   \
+	edo_ended_:                                                                                \
+		(async)->edo_resume_ = (void *)UINTPTR_MAX;                                        \
+	}
+/* clang-format on */
 #endif
 
 /** Opens the body of a poll function; @p me points at the struct whose member `async` is. */
 #define EDO_BEGIN(me, cx)                                                                          \
 	edo_async *const edo_async_ = &(me)->async;                                                \
 	edo_context *const edo_cx_ = (cx);                                                         \
-	EDO_DETAIL_RESUME(edo_async_)
+	EDO_DETAIL_OPEN(edo_async_)
 
 /**
  * Waits for @p future, which must live in the struct (or outlive the wait otherwise). Its result is
@@ -123,15 +139,14 @@ EDO_END_DECLS
 /** Ends the task early with @p value; anywhere between EDO_BEGIN and EDO_END. */
 #define EDO_RETURN(value)                                                                          \
 	do {                                                                                       \
-		edo_async_->result = (value);                                                      \
+		edo_async_set_result(edo_async_, (value));                                         \
 		goto edo_ended_;                                                                   \
 	} while (0)
 
 /** Closes the body: the task ends with the int @p value. */
 #define EDO_END(value)                                                                             \
-	edo_async_->result = (value);                                                              \
-	goto edo_ended_;                                                                           \
-	EDO_DETAIL_ENDED(edo_async_)                                                               \
+	EDO_RETURN(value);                                                                         \
+	EDO_DETAIL_CLOSE(edo_async_)                                                               \
 	return edo_async_->result
 
 #endif

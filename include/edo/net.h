@@ -125,9 +125,9 @@ typedef struct edo_tcp_accept_future {
 	edo_timer edo_retry_;
 } edo_tcp_accept_future;
 
-EDO_API edo_future *edo_tcp_accept_start(edo_tcp_accept_future *accept,
-					 edo_tcp_listener *listener, edo_tcp *stream,
-					 edo_addr *peer);
+/** Sets @p accept up; @p stream and @p peer (may be NULL) are filled when it is ready. */
+EDO_API edo_future *edo_tcp_accept_start(edo_tcp_accept_future *accept, edo_tcp_listener *listener,
+					 edo_tcp *stream, edo_addr *peer);
 
 /**
  * Waits for a connection.
@@ -195,13 +195,18 @@ typedef struct edo_tcp_io {
 	bool edo_is_timed_;
 } edo_tcp_io;
 
+/** Sets @p io up to read; the buffer must outlive the wait. See edo_tcp_read(). */
 EDO_API edo_future *edo_tcp_read_start(edo_tcp_io *io, edo_tcp *stream, void *buf, size_t len);
-EDO_API edo_future *edo_tcp_readv_start(edo_tcp_io *io, edo_tcp *stream,
-					const struct iovec *iov, int count);
+/** As edo_tcp_read_start(), into several buffers. See edo_tcp_readv(). */
+EDO_API edo_future *edo_tcp_readv_start(edo_tcp_io *io, edo_tcp *stream, const struct iovec *iov,
+					int count);
+/** Sets @p io up to write some of the bytes, which must outlive the wait. See edo_tcp_write(). */
 EDO_API edo_future *edo_tcp_write_start(edo_tcp_io *io, edo_tcp *stream, const void *buf,
 					size_t len);
-EDO_API edo_future *edo_tcp_writev_start(edo_tcp_io *io, edo_tcp *stream,
-					 const struct iovec *iov, int count);
+/** As edo_tcp_write_start(), from several buffers. See edo_tcp_writev(). */
+EDO_API edo_future *edo_tcp_writev_start(edo_tcp_io *io, edo_tcp *stream, const struct iovec *iov,
+					 int count);
+/** As edo_tcp_write_start(), until all is written. See edo_tcp_write_all(). */
 EDO_API edo_future *edo_tcp_write_all_start(edo_tcp_io *io, edo_tcp *stream, const void *buf,
 					    size_t len);
 
@@ -214,8 +219,7 @@ EDO_API edo_future *edo_tcp_write_all_start(edo_tcp_io *io, edo_tcp *stream, con
  */
 EDO_API EDO_NODISCARD ssize_t edo_tcp_read(edo_tcp *stream, void *buf, size_t len);
 /** As edo_tcp_read(), into several buffers; at most 1024, else -EINVAL. */
-EDO_API EDO_NODISCARD ssize_t edo_tcp_readv(edo_tcp *stream, const struct iovec *iov,
-					    int count);
+EDO_API EDO_NODISCARD ssize_t edo_tcp_readv(edo_tcp *stream, const struct iovec *iov, int count);
 /**
  * Writes some of @p len bytes, at least one.
  *
@@ -223,8 +227,7 @@ EDO_API EDO_NODISCARD ssize_t edo_tcp_readv(edo_tcp *stream, const struct iovec 
  */
 EDO_API EDO_NODISCARD ssize_t edo_tcp_write(edo_tcp *stream, const void *buf, size_t len);
 /** As edo_tcp_write(), from several buffers. */
-EDO_API EDO_NODISCARD ssize_t edo_tcp_writev(edo_tcp *stream, const struct iovec *iov,
-					     int count);
+EDO_API EDO_NODISCARD ssize_t edo_tcp_writev(edo_tcp *stream, const struct iovec *iov, int count);
 /**
  * Writes all of @p len bytes.
  *
