@@ -96,7 +96,9 @@ label:
 #define EDO_DETAIL_OPEN(async)                                                                     \
 	if ((async)->edo_resume_)                                                                  \
 	goto *(async)->edo_resume_
-#define EDO_DETAIL_CLOSE(async) EDO_DETAIL_RESUME_POINT(async, edo_ended_)
+#define EDO_DETAIL_CLOSE(async)                                                                    \
+edo_ended_:                                                                                        \
+	(async)->edo_resume_ = __extension__ && edo_ended_;
 #else
 /*
  * Standard C (other compilers, or EDO_ASYNC_STANDARD_C defined): the body of the task is one switch over
