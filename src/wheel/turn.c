@@ -33,16 +33,26 @@ static bool next_top_place(const edo_wheel *wheel, struct place *place)
 	return wheel->occupied[EDO_WHEEL_TOP] != 0;
 }
 
-/* The slot that opens next, `cascading` aside (W4). */
-static bool next_place(const edo_wheel *wheel, struct place *place)
+/* The lowest slot of a level below the top that is not empty. */
+static inline struct place lowest_place(const edo_wheel *wheel, unsigned level)
 {
-	for (unsigned level = 0; level < EDO_WHEEL_TOP; level++) {
-		if (!wheel->occupied[level])
-			continue;
-		place->level = level;
-		place->slot = edo_lowest_bit(wheel->occupied[level]);
-		place->opens = edo_wheel_opens(wheel, level, place->slot);
+	unsigned slot = edo_lowest_bit(wheel->occupied[level]);
+
+	return (struct place){ level, slot, edo_wheel_opens(wheel, level, slot) };
+}
+
+/* The slot that opens next, `cascading` aside (W4). Mostly at level 0, which is cheap to know alone. */
+static inline bool next_place(const edo_wheel *wheel, struct place *place)
+{
+	if (EDO_LIKELY(wheel->occupied[0])) {
+		*place = lowest_place(wheel, 0);
 		return true;
+	}
+	for (unsigned level = 1; level < EDO_WHEEL_TOP; level++) {
+		if (wheel->occupied[level]) {
+			*place = lowest_place(wheel, level);
+			return true;
+		}
 	}
 	return next_top_place(wheel, place);
 }
@@ -64,37 +74,56 @@ static void begin_cascade(edo_wheel *wheel, const struct place *place)
 	wheel->occupied[place->level] &= ~edo_bit(place->slot);
 }
 
+static inline void file_anew(edo_wheel *wheel, edo_list_node *node)
+{
+	edo_wheel_timer *timer = edo_wheel_timer_of(node);
+
+	edo_wheel_file(wheel, timer, edo_wheel_load_when(timer));
+}
+
 /*
- * Files anew what is left in `cascading`, as far as the budget goes. From both ends in turn: such a
- * list lies anywhere in memory, and each end is a chain of cache misses of its own, which the
- * processor can wait for at once.
+ * Files anew what is left in `cascading`, as far as the budget goes. From both ends at once: such a list
+ * lies anywhere in memory, each end is a chain of cache misses, and the processor waits for both
+ * together; so the ends are read on before this pair is dealt with.
  */
 static void go_on_cascading(edo_wheel *wheel, unsigned *budget)
 {
 	edo_list_node *head = &wheel->cascading, *front = head->next, *back = head->prev;
-	bool from_front = true;
+	unsigned left = *budget;
 
-	for (; front != head && *budget > 0; --*budget, from_front = !from_front) {
-		edo_wheel_timer *timer = edo_wheel_timer_of(from_front ? front : back);
+	for (; front != back && left >= 2; left -= 2) {
+		edo_list_node *first = front, *last = back;
 
-		if (front == back)
+		front = first->next;
+		back = last->prev;
+		if (front == last)
 			front = back = head;
-		else if (from_front)
-			front = front->next;
-		else
-			back = back->prev;
-		edo_wheel_file(wheel, timer, edo_wheel_load_when(timer));
+		__builtin_prefetch(front);
+		__builtin_prefetch(back);
+		file_anew(wheel, first);
+		file_anew(wheel, last);
 	}
+	if (front != head && left > 0) {
+		edo_list_node *first = front;
+
+		front = first->next;
+		if (first == back)
+			front = back = head;
+		file_anew(wheel, first);
+		left--;
+	}
+	*budget = left;
 	head->next = front;
 	front->prev = head;
 	head->prev = back;
 	back->next = head;
 }
 
-/* Takes the first entry out of an open slot of level 0: returned when due, else it was moved later. */
-static edo_wheel_timer *take_first(edo_wheel *wheel, unsigned slot)
+/* Takes out the first entry of a slot: returned when it is due at `tick`, else it is filed anew. */
+static inline edo_wheel_timer *take_first(edo_wheel *wheel, const struct place *place)
 {
-	edo_wheel_timer *timer = edo_wheel_timer_of(wheel->slots[0][slot].next);
+	edo_list_node *first = wheel->slots[place->level][place->slot].next;
+	edo_wheel_timer *timer = edo_wheel_timer_of(first);
 	uint64_t when = edo_wheel_load_when(timer);
 
 	edo_wheel_unlink(wheel, timer);
@@ -106,7 +135,37 @@ static edo_wheel_timer *take_first(edo_wheel *wheel, unsigned slot)
 	return NULL;
 }
 
-edo_wheel_timer *edo_wheel_poll_budget(edo_wheel *wheel, uint64_t now, unsigned *budget)
+/*
+ * Where the dials can go when a slot opens: to its first tick. But one that holds a single entry holds the
+ * earliest of all, and if that has come already, in this slot and not a later lap, they can go
+ * straight there, and nothing need cascade.
+ */
+static inline uint64_t dials_for(const edo_wheel *wheel, const struct place *place)
+{
+	const edo_list_node *head = &wheel->slots[place->level][place->slot];
+
+	if (place->level == 0 || head->next != head->prev)
+		return place->opens;
+
+	uint64_t when = edo_wheel_load_when(edo_wheel_timer_of(head->next));
+	bool is_within = when - place->opens < edo_wheel_span(place->level);
+	return is_within && when <= wheel->present ? when : place->opens;
+}
+
+/* Turns the dials to a place and opens it: out comes what is due there, or it begins to cascade. */
+static inline edo_wheel_timer *open_place(edo_wheel *wheel, const struct place *place,
+					  unsigned *budget)
+{
+	wheel->dials = dials_for(wheel, place);
+	if (place->level > 0 && wheel->dials == place->opens) {
+		begin_cascade(wheel, place);
+		return NULL;
+	}
+	--*budget;
+	return take_first(wheel, place);
+}
+
+static inline edo_wheel_timer *turn(edo_wheel *wheel, uint64_t now, unsigned *budget)
 {
 	edo_wheel_timer *expired = NULL;
 	struct place place;
@@ -125,25 +184,24 @@ edo_wheel_timer *edo_wheel_poll_budget(edo_wheel *wheel, uint64_t now, unsigned 
 		}
 		if (*budget == 0)
 			return NULL;
-		wheel->dials = place.opens;
-		if (place.level > 0) {
-			begin_cascade(wheel, &place);
-			continue;
-		}
-		--*budget;
-		expired = take_first(wheel, place.slot);
+		expired = open_place(wheel, &place, budget);
 	}
 	return expired;
 }
 
+edo_wheel_timer *edo_wheel_poll_budget(edo_wheel *wheel, uint64_t now, unsigned *budget)
+{
+	return turn(wheel, now, budget);
+}
+
 edo_wheel_timer *edo_wheel_poll(edo_wheel *wheel, uint64_t now)
 {
-	unsigned budget = UINT_MAX;
 	edo_wheel_timer *expired;
+	unsigned budget;
 
 	do {
 		budget = UINT_MAX;
-		expired = edo_wheel_poll_budget(wheel, now, &budget);
+		expired = turn(wheel, now, &budget);
 	} while (!expired && budget == 0);
 	return expired;
 }
