@@ -191,3 +191,13 @@ const struct workload wheel_workloads[] = {
 	{ "wheel_mem", run_mem, "bytes a timer" },
 	{ NULL, NULL, NULL },
 };
+
+const struct workload peer_timer_workloads[] = {
+	{ "timer_insert_cancel", run_insert_cancel, "as wheel_insert_cancel" },
+	{ "timer_reset", run_reset, "as wheel_reset" },
+	{ "timer_reset_random", run_reset_random, "as wheel_reset_random" },
+	{ "timer_reset_advance", run_reset_advance, "as wheel_reset_advance" },
+	{ "timer_fire", run_fire, "as wheel_fire" },
+	{ "timer_mem", run_mem, "as wheel_mem" },
+	{ NULL, NULL, NULL },
+};

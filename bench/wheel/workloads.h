@@ -16,5 +16,7 @@
 #include "harness.h"
 
 extern const struct workload wheel_workloads[];
+/* The same under the names of the workloads on a whole runtime: a peer's timer is one timer to both. */
+extern const struct workload peer_timer_workloads[];
 
 #endif
