@@ -88,17 +88,21 @@ EDO_END_DECLS
 #define EDO_DETAIL_JOIN_(a, b) a##b
 #define EDO_DETAIL_JOIN(a, b) EDO_DETAIL_JOIN_(a, b)
 
+#define EDO_DETAIL_ENDED ((void *)UINTPTR_MAX)
+
 #if defined(__GNUC__) && !defined(EDO_ASYNC_STANDARD_C)
 /* Labels as values: an await may stand inside the task's own switch. */
 #define EDO_DETAIL_RESUME_POINT(async, label)                                                      \
 	(async)->edo_resume_ = __extension__ && label;                                             \
 label:
 #define EDO_DETAIL_OPEN(async)                                                                     \
+	if ((async)->edo_resume_ == EDO_DETAIL_ENDED)                                              \
+		goto edo_ended_;                                                                   \
 	if ((async)->edo_resume_)                                                                  \
 	goto *(async)->edo_resume_
 #define EDO_DETAIL_CLOSE(async)                                                                    \
 edo_ended_:                                                                                        \
-	(async)->edo_resume_ = __extension__ && edo_ended_;
+	(async)->edo_resume_ = EDO_DETAIL_ENDED;
 #else
 /*
  * Standard C (other compilers, or EDO_ASYNC_STANDARD_C defined): the body of the task is one switch over
@@ -114,7 +118,7 @@ edo_ended_:                                                                     
 #define EDO_DETAIL_CLOSE(async)                                                                    \
 	default:                                                                                   \
 	edo_ended_:                                                                                \
-		(async)->edo_resume_ = (void *)UINTPTR_MAX;                                        \
+		(async)->edo_resume_ = EDO_DETAIL_ENDED;                                           \
 	}
 /* clang-format on */
 #endif
