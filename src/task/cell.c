@@ -3,8 +3,10 @@
  * out of chunks and kept in free lists by size, so that a spawn is not an aligned malloc.
  *
  * Two sides. The owner (the thread that runs the tasks) uses the local lists without a lock; all others
- * use the shared side under the pool's lock; the owner takes over the whole shared list when its own is
- * empty. `live` counts of both sides add up to the cells out there:
+ * use the shared side under the pool's lock. Between the sides cells go in batches: the owner takes one
+ * when its own list is empty, and gives one back when it has too many, so that cells which one side
+ * allocates and the other frees do not pile up there. `live` counts of both sides add up to the cells
+ * out there:
  *
  *     local_live + shared_live = cells allocated - cells freed
  *
@@ -20,6 +22,8 @@ enum {
 	CLASSES = 16,    /* multiples of 128 bytes up to 2 KiB */
 	LARGE = CLASSES, /* the class of larger cells: each a chunk of its own */
 	CELLS_A_CHUNK = 32,
+	BATCH = 64,            /* cells that change sides at once */
+	MOST_LOCAL = 4 * BATCH, /* free ones of a class that the owner keeps */
 };
 
 struct free_cell {
@@ -36,6 +40,7 @@ _Static_assert(sizeof(struct chunk) <= CELL_ALIGN, "a chunk's head fits before i
 struct edo_cell_pool {
 	/* the owner's */
 	struct free_cell *local[CLASSES];
+	uint32_t local_free[CLASSES]; /* how many there are in each list */
 	int64_t local_live;
 	/* constant, but for the owner: atomic, changed only while nobody runs the tasks */
 	edo_allocator allocator;
@@ -111,39 +116,61 @@ static void release_chunk(const edo_allocator *allocator, struct chunk *chunk)
 	allocator->release(allocator->context, chunk, chunk->size);
 }
 
-static struct free_cell *carve(struct chunk *chunk, unsigned size_class)
+/* A run of cells taken off the front of a list. */
+struct run {
+	struct free_cell *first;
+	struct free_cell *last;
+	uint32_t count;
+};
+
+static struct run take_run(struct free_cell **list, uint32_t most)
+{
+	struct run run = { .first = *list };
+
+	for (struct free_cell *cell = *list; cell && run.count < most; cell = cell->next) {
+		run.last = cell;
+		run.count++;
+	}
+	if (run.last) {
+		*list = run.last->next;
+		run.last->next = NULL;
+	}
+	return run;
+}
+
+static void put_run(struct free_cell **list, const struct run *run)
+{
+	if (!run->count)
+		return;
+	run->last->next = *list;
+	*list = run->first;
+}
+
+static struct run carve(struct chunk *chunk, unsigned size_class)
 {
 	char *cells = (char *)chunk + CELL_ALIGN;
 	size_t size = class_size(size_class);
-	struct free_cell *first = NULL;
+	struct run run = { .count = CELLS_A_CHUNK };
 
 	for (int i = CELLS_A_CHUNK - 1; i >= 0; i--) {
 		struct free_cell *cell = (void *)(cells + (size_t)i * size);
 
-		cell->next = first;
-		first = cell;
+		cell->next = run.first;
+		if (!run.first)
+			run.last = cell;
+		run.first = cell;
 		edo_poison(cell + 1, size - sizeof *cell);
 	}
-	return first;
+	return run;
 }
 
-/* A list of at least one free cell, taken from the shared side or newly carved; NULL: no memory. */
-static struct free_cell *refill(struct edo_cell_pool *pool, unsigned size_class)
+/* Newly carved cells; none: no memory. The allocator is the user's code: not under the lock (T2). */
+static struct run new_cells(struct edo_cell_pool *pool, unsigned size_class)
 {
-	struct free_cell *list;
-	struct chunk *chunk;
+	struct chunk *chunk = allocate_chunk(pool, CELLS_A_CHUNK * class_size(size_class));
 
-	edo_lock_acquire(&pool->lock, EDO_RANK_POOL);
-	list = pool->shared[size_class];
-	pool->shared[size_class] = NULL;
-	edo_lock_release(&pool->lock, EDO_RANK_POOL);
-	if (list)
-		return list;
-
-	/* The allocator is the user's code: not under the lock (T2). */
-	chunk = allocate_chunk(pool, CELLS_A_CHUNK * class_size(size_class));
 	if (!chunk)
-		return NULL;
+		return (struct run){ 0 };
 	edo_lock_acquire(&pool->lock, EDO_RANK_POOL);
 	chunk->next = pool->chunks;
 	pool->chunks = chunk;
@@ -151,41 +178,72 @@ static struct free_cell *refill(struct edo_cell_pool *pool, unsigned size_class)
 	return carve(chunk, size_class);
 }
 
+static struct run take_shared(struct edo_cell_pool *pool, unsigned size_class, uint32_t most)
+{
+	struct run run;
+
+	edo_lock_acquire(&pool->lock, EDO_RANK_POOL);
+	run = take_run(&pool->shared[size_class], most);
+	edo_lock_release(&pool->lock, EDO_RANK_POOL);
+	return run;
+}
+
+static void refill_local(struct edo_cell_pool *pool, unsigned size_class)
+{
+	struct run run = take_shared(pool, size_class, BATCH);
+
+	if (!run.count)
+		run = new_cells(pool, size_class);
+	put_run(&pool->local[size_class], &run);
+	pool->local_free[size_class] = run.count;
+}
+
 static struct free_cell *pop_local(struct edo_cell_pool *pool, unsigned size_class)
 {
-	struct free_cell *cell = pool->local[size_class];
+	struct free_cell *cell;
 
-	if (!cell)
-		cell = refill(pool, size_class);
+	if (!pool->local[size_class])
+		refill_local(pool, size_class);
+	cell = pool->local[size_class];
 	if (!cell)
 		return NULL;
 	pool->local[size_class] = cell->next;
+	pool->local_free[size_class]--;
 	pool->local_live++;
 	return cell;
 }
 
-static void push_shared(struct edo_cell_pool *pool, unsigned size_class, struct free_cell *list)
+static void push_local(struct edo_cell_pool *pool, unsigned size_class, struct free_cell *cell)
 {
-	while (list) {
-		struct free_cell *next = list->next;
+	struct run surplus;
 
-		list->next = pool->shared[size_class];
-		pool->shared[size_class] = list;
-		list = next;
-	}
+	cell->next = pool->local[size_class];
+	pool->local[size_class] = cell;
+	pool->local_live--;
+	if (EDO_LIKELY(++pool->local_free[size_class] <= MOST_LOCAL))
+		return;
+	surplus = take_run(&pool->local[size_class], BATCH);
+	pool->local_free[size_class] -= surplus.count;
+	edo_lock_acquire(&pool->lock, EDO_RANK_POOL);
+	put_run(&pool->shared[size_class], &surplus);
+	edo_lock_release(&pool->lock, EDO_RANK_POOL);
 }
 
 static struct free_cell *pop_shared(struct edo_cell_pool *pool, unsigned size_class)
 {
-	struct free_cell *list = refill(pool, size_class);
+	struct run fresh = { 0 };
+	struct run one = take_shared(pool, size_class, 1);
 
-	if (!list)
-		return NULL;
+	if (!one.count) {
+		fresh = new_cells(pool, size_class);
+		one = take_run(&fresh.first, 1);
+		fresh.count -= one.count;
+	}
 	edo_lock_acquire(&pool->lock, EDO_RANK_POOL);
-	push_shared(pool, size_class, list->next);
-	pool->shared_live++;
+	put_run(&pool->shared[size_class], &fresh);
+	pool->shared_live += one.count;
 	edo_lock_release(&pool->lock, EDO_RANK_POOL);
-	return list;
+	return one.first;
 }
 
 static void count_shared(struct edo_cell_pool *pool, int64_t n)
@@ -211,7 +269,7 @@ struct edo_task *edo_cell_allocate(struct edo_cell_pool *pool, size_t core_size)
 	struct edo_task *task;
 	unsigned size_class = LARGE;
 
-	if (size < core_size)
+	if (core_size > SIZE_MAX - sizeof(struct edo_task) - CELL_ALIGN)
 		return NULL;
 	if (size > class_size(CLASSES - 1)) {
 		task = allocate_large(pool, size);
@@ -273,9 +331,7 @@ void edo_cell_free(struct edo_cell_pool *pool, struct edo_task *task)
 		free_shared(pool, cell, size_class);
 		return;
 	}
-	cell->next = pool->local[size_class];
-	pool->local[size_class] = cell;
-	pool->local_live--;
+	push_local(pool, size_class, cell);
 }
 
 size_t edo_cell_pool_close(struct edo_cell_pool *pool, void *attached, size_t attached_size)
