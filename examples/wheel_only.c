@@ -67,7 +67,9 @@ int main(void)
 	}
 	assert(kills == 1 && killed[0] == quiet.fd);
 
-	/* The busy one falls silent; the loop sleeps as long as the wheel says, never past a tick. */
+	/*
+	 * The busy one falls silent; the loop sleeps as long as the wheel says, never past a tick.
+	 */
 	uint64_t silent_since = now_ms;
 	for (int left; (left = ms_until_next(&wheel, now_ms)) >= 0;) {
 		now_ms += (uint64_t)left;

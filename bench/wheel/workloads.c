@@ -7,7 +7,9 @@
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND };
 
-/* What is drawn before the clock starts: which timer, and its deadline (relative to the present). */
+/*
+ * What is drawn before the clock starts: which timer, and its deadline (relative to the present).
+ */
 struct draw {
 	uint32_t pick;
 	uint32_t after;
@@ -88,7 +90,9 @@ static void run_insert_cancel(struct bench *bench)
 	clear_scene(&scene);
 }
 
-/* One of n at random is moved to a deadline in [low, high] from now; the clock goes on, or stands. */
+/*
+ * One of n at random is moved to a deadline in [low, high] from now; the clock goes on, or stands.
+ */
 static void measure_resets(struct bench *bench, uint64_t low, uint64_t high, size_t ops_a_tick)
 {
 	size_t n = positive(bench, "n", 100000);

@@ -1,6 +1,6 @@
 /*
- * The wheel's workloads, the same for edo and for the peers: each program compiles workloads.c with the
- * "adapter.h" of its own folder, which maps these onto what it measures, inline where it can:
+ * The wheel's workloads, the same for edo and for the peers: each program compiles workloads.c with
+ * the "adapter.h" of its own folder, which maps these onto what it measures, inline where it can:
  *
  *     struct adapter, struct adapter_timer; ADAPTER_NAME
  *     adapter_init(set, capacity)    at tick 0; ticks are ms
@@ -16,7 +16,10 @@
 #include "harness.h"
 
 extern const struct workload wheel_workloads[];
-/* The same under the names of the workloads on a whole runtime: a peer's timer is one timer to both. */
+/*
+ * The same under the names of the workloads on a whole runtime: a peer's timer is one timer to
+ * both.
+ */
 extern const struct workload peer_timer_workloads[];
 
 #endif

@@ -40,14 +40,17 @@ typedef struct edo_wheel_timer {
 	/** Private: its neighbours in a slot. `next` is NULL exactly while it is unarmed. */
 	edo_list_node node;
 	/**
-	 * The tick it is, or was last, armed for: what its owner wants now. The place it lies in opens
-	 * at this tick or earlier. Reading it is allowed; the wheel writes it only when it is armed.
+	 * The tick it is, or was last, armed for: what its owner wants now. The place it lies in
+	 * opens at this tick or earlier. Reading it is allowed; the wheel writes it only when it is
+	 * armed.
 	 */
 	uint64_t when;
 	/** Private: the place it was put in. */
 	uint8_t level;
 	uint8_t slot;
-	/** For whoever embeds the timer: the wheel neither reads nor writes them, not even at init. */
+	/**
+	 * For whoever embeds the timer: the wheel neither reads nor writes them, not even at init.
+	 */
 	uint16_t spare16;
 	uint32_t spare32;
 } edo_wheel_timer;
@@ -64,7 +67,9 @@ typedef struct edo_wheel {
 	size_t count;
 	/** A bit for each slot that is not empty. */
 	uint64_t occupied[EDO_WHEEL_LEVELS];
-	/** What is left of the slot that is being spread over finer levels; it opened at `dials`. */
+	/**
+	 * What is left of the slot that is being spread over finer levels; it opened at `dials`.
+	 */
 	edo_list_node cascading;
 	/** For each occupied slot of the top level, where laps meet: the tick at which it opens. */
 	uint64_t top_opens[EDO_WHEEL_SLOTS];
@@ -94,9 +99,9 @@ EDO_API void edo_wheel_timer_init(edo_wheel_timer *timer);
 EDO_API EDO_NODISCARD int edo_wheel_insert(edo_wheel *wheel, edo_wheel_timer *timer, uint64_t when);
 
 /**
- * Moves @p timer to tick @p when; an unarmed one is armed. As edo_wheel_insert(), and cheaper in the
- * usual case: where the place that the timer lies in opens no later than @p when, as it does for
- * any later tick than before, only `when` is written and no list is touched.
+ * Moves @p timer to tick @p when; an unarmed one is armed. As edo_wheel_insert(), and cheaper in
+ * the usual case: where the place that the timer lies in opens no later than @p when, as it does
+ * for any later tick than before, only `when` is written and no list is touched.
  *
  * @return as edo_wheel_insert()
  */
@@ -120,8 +125,8 @@ EDO_API bool edo_wheel_remove(edo_wheel *wheel, edo_wheel_timer *timer);
 EDO_API bool edo_wheel_next(const edo_wheel *wheel, uint64_t *at);
 
 /**
- * Turns the wheel towards tick @p now and hands out one timer that has expired, now unarmed; call it
- * again until it returns NULL. Timers come in the order of their ticks.
+ * Turns the wheel towards tick @p now and hands out one timer that has expired, now unarmed; call
+ * it again until it returns NULL. Timers come in the order of their ticks.
  *
  * From the first call on @p now is the wheel's present: what is armed for @p now or earlier while
  * the loop runs is refused (-ETIME), so that the loop ends whatever its body arms. The body may
@@ -136,8 +141,8 @@ EDO_API EDO_NODISCARD edo_wheel_timer *edo_wheel_poll(edo_wheel *wheel, uint64_t
  * slot on the way, takes one from @p budget, and at 0 the wheel stops where it is. A wheel that has
  * stopped may be used in every way; nothing expires that is due after what is left.
  *
- * @return a timer; or NULL, and then *budget tells: more than 0, nothing more is due; 0, come again,
- *         unless edo_wheel_next() is after @p now
+ * @return a timer; or NULL, and then *budget tells: more than 0, nothing more is due; 0, come
+ *         again, unless edo_wheel_next() is after @p now
  */
 EDO_API EDO_NODISCARD edo_wheel_timer *edo_wheel_poll_budget(edo_wheel *wheel, uint64_t now,
 							     unsigned *budget);

@@ -1,10 +1,11 @@
 /*
- * An intrusive list: a ring of nodes closed by a head that is a node too, so that nothing has to ask
- * whether it is the first or the last. Header-only: the wheel compiles with this and bits.h alone.
+ * An intrusive list: a ring of nodes closed by a head that is a node too, so that nothing has to
+ * ask whether it is the first or the last. Header-only: the wheel compiles with this and bits.h
+ * alone.
  *
  * A head is set up by edo_list_init() and never moves while nodes are on it. A node is in at most
- * one list; its `next` is NULL exactly while it is in none (all zeros will do). Whoever owns the list
- * locks.
+ * one list; its `next` is NULL exactly while it is in none (all zeros will do). Whoever owns the
+ * list locks.
  */
 #ifndef EDO_BASE_LIST_H
 #define EDO_BASE_LIST_H

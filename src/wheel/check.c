@@ -24,20 +24,23 @@ static int check_opening(const edo_wheel *wheel, unsigned level, unsigned slot)
 	return 0;
 }
 
-/* Links agree in both directions; each entry knows its place, which opens in time. Adds up count. */
+/*
+ * The bit tells the truth (W2), links agree, each entry knows its place (W1), which opens in time
+ * (W3).
+ */
 static int check_slot(const edo_wheel *wheel, unsigned level, unsigned slot, size_t *count)
 {
 	const edo_list_node *head = &wheel->slots[level][slot];
 	bool is_marked = wheel->occupied[level] >> slot & 1;
 
-	HOLDS(is_marked == !edo_list_is_empty(head)); /* W2 */
+	HOLDS(is_marked == !edo_list_is_empty(head));
 	HOLDS(head->next->prev == head);
 	edo_list_for_each(node, head) {
 		const edo_wheel_timer *timer = edo_wheel_timer_of(node);
 
 		HOLDS(node->next->prev == node);
-		HOLDS(timer->level == level && timer->slot == slot);			  /* W1 */
-		HOLDS(edo_wheel_load_when(timer) >= edo_wheel_opens(wheel, level, slot)); /* W3 */
+		HOLDS(timer->level == level && timer->slot == slot);
+		HOLDS(edo_wheel_load_when(timer) >= edo_wheel_opens(wheel, level, slot));
 		++*count;
 	}
 	return is_marked ? check_opening(wheel, level, slot) : 0;

@@ -25,7 +25,8 @@ static inline uint64_t edo_wheel_span(unsigned level)
 /*
  * The level of a deadline is the highest dial on which it still differs from the present: only when
  * that dial turns does the timer need a finer place. OR-ing in the lowest dial keeps the logarithm
- * defined when nothing differs; beyond the sixth dial all share the top level and go round again (W5).
+ * defined when nothing differs; beyond the sixth dial all share the top level and go round again
+ * (W5).
  */
 static inline unsigned edo_wheel_level_for(uint64_t dials, uint64_t when)
 {
@@ -55,7 +56,10 @@ static inline edo_wheel_timer *edo_wheel_timer_of(edo_list_node *node)
 	return edo_container_of(node, edo_wheel_timer, node);
 }
 
-/* Relaxed: it carries no other data; it may be older than a reset, which makes it earlier (wheel.h). */
+/*
+ * Relaxed: it carries no other data; it may be older than a reset, which makes it earlier
+ * (wheel.h).
+ */
 static inline uint64_t edo_wheel_load_when(const edo_wheel_timer *timer)
 {
 	return __atomic_load_n(&timer->when, __ATOMIC_RELAXED);
@@ -91,8 +95,8 @@ static inline void edo_wheel_file(edo_wheel *wheel, edo_wheel_timer *timer, uint
 }
 
 /*
- * Takes a linked timer out of the list it is in, which is its slot's or `cascading`. Neighbours that
- * are one and the same are the head of a list that is now empty.
+ * Takes a linked timer out of the list it is in, which is its slot's or `cascading`. Neighbours
+ * that are one and the same are the head of a list that is now empty.
  */
 static inline void edo_wheel_unlink(edo_wheel *wheel, edo_wheel_timer *timer)
 {

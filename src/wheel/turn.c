@@ -41,7 +41,10 @@ static inline struct place lowest_place(const edo_wheel *wheel, unsigned level)
 	return (struct place){ level, slot, edo_wheel_opens(wheel, level, slot) };
 }
 
-/* The slot that opens next, `cascading` aside (W4). Mostly at level 0, which is cheap to know alone. */
+/*
+ * The slot that opens next, `cascading` aside (W4). Mostly at level 0, which is cheap to know
+ * alone.
+ */
 static inline bool next_place(const edo_wheel *wheel, struct place *place)
 {
 	if (EDO_LIKELY(wheel->occupied[0])) {
@@ -82,9 +85,9 @@ static inline void file_anew(edo_wheel *wheel, edo_list_node *node)
 }
 
 /*
- * Files anew what is left in `cascading`, as far as the budget goes. From both ends at once: such a list
- * lies anywhere in memory, each end is a chain of cache misses, and the processor waits for both
- * together; so the ends are read on before this pair is dealt with.
+ * Files anew what is left in `cascading`, as far as the budget goes. From both ends at once: such a
+ * list lies anywhere in memory, each end is a chain of cache misses, and the processor waits for
+ * both together; so the ends are read on before this pair is dealt with.
  */
 static void go_on_cascading(edo_wheel *wheel, unsigned *budget)
 {
@@ -119,7 +122,7 @@ static void go_on_cascading(edo_wheel *wheel, unsigned *budget)
 	back->next = head;
 }
 
-/* Takes out the first entry of a slot: returned when it is due at `tick`, else it is filed anew. */
+/* Takes out the first entry of a slot: returned when its tick has come, else filed anew. */
 static inline edo_wheel_timer *take_first(edo_wheel *wheel, const struct place *place)
 {
 	edo_list_node *first = wheel->slots[place->level][place->slot].next;
@@ -136,9 +139,9 @@ static inline edo_wheel_timer *take_first(edo_wheel *wheel, const struct place *
 }
 
 /*
- * Where the dials can go when a slot opens: to its first tick. But one that holds a single entry holds the
- * earliest of all, and if that has come already, in this slot and not a later lap, they can go
- * straight there, and nothing need cascade.
+ * Where the dials can go when a slot opens: to its first tick. But one that holds a single entry
+ * holds the earliest of all, and if that has come already, in this slot and not a later lap, they
+ * can go straight there, and nothing need cascade.
  */
 static inline uint64_t dials_for(const edo_wheel *wheel, const struct place *place)
 {

@@ -18,8 +18,8 @@ struct model_timer {
 	edo_wheel_timer timer;
 	bool is_armed;
 	uint64_t when;
-	/* It went to level 0 when it was inserted, as number `sequence`, and was not moved since: the
-	 * timers of a tick for which this holds come out in order (W4). */
+	/* It went to level 0 when it was inserted, as number `sequence`, and was not moved since:
+	 * the timers of a tick for which this holds come out in order (W4). */
 	bool is_in_order;
 	uint64_t sequence;
 };

@@ -148,6 +148,22 @@ static void a_move_to_later_touches_no_list(void **state)
 	assert_expires(wheel, 40, &timers[2]);
 }
 
+/* W1: what it is removed from is where it lies, not where its tick would have it. */
+static void a_timer_moved_later_is_removed_from_where_it_lies(void **state)
+{
+	edo_wheel_timer moved = { 0 }, other = { 0 };
+	edo_wheel *wheel = wheel_at(0);
+	(void)state;
+
+	insert(wheel, &other, 50);
+	insert(wheel, &moved, 40);
+	reset(wheel, &moved, 50);
+	assert_true(edo_wheel_remove(wheel, &moved));
+	assert_sound(wheel);
+	assert_next(wheel, 50);
+	assert_expires_at(wheel, 50, &other);
+}
+
 static void a_timer_moved_later_expires_later(void **state)
 {
 	edo_wheel_timer timer = { 0 };
@@ -222,7 +238,9 @@ static void the_spare_fields_are_never_touched(void **state)
 	assert_int_equal(timer.spare32, 0xdeadcafe);
 }
 
-/* Whoever embeds the timer keeps what it likes in the tick of an unarmed one (the driver: signals). */
+/*
+ * Whoever embeds the timer keeps what it likes in the tick of an unarmed one (the driver: signals).
+ */
 static void an_unarmed_timer_s_tick_means_nothing(void **state)
 {
 	edo_wheel_timer timer = { .when = UINT64_MAX };
@@ -269,6 +287,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(removal_is_idempotent_and_says_what_was),
 	cmocka_unit_test(removal_leaves_the_neighbours_and_their_bit),
 	cmocka_unit_test(a_move_to_later_touches_no_list),
+	cmocka_unit_test(a_timer_moved_later_is_removed_from_where_it_lies),
 	cmocka_unit_test(a_timer_moved_later_expires_later),
 	cmocka_unit_test(a_timer_moved_earlier_expires_earlier),
 	cmocka_unit_test(a_timer_may_be_moved_to_and_fro),

@@ -74,7 +74,9 @@ static void pitfall_p03_of_two_due_at_the_start_of_a_slot_one_can_be_removed(voi
 	}
 }
 
-/* p05: timers of the next lap go back into the slot that is being emptied; it must come to an end. */
+/*
+ * p05: timers of the next lap go back into the slot that is being emptied; it must come to an end.
+ */
 static void pitfall_p05_entries_may_go_back_into_the_slot_that_opens(void **state)
 {
 	edo_wheel_timer timers[20] = { 0 };

@@ -142,7 +142,10 @@ static void assert_all_expire_in_order(edo_wheel *wheel, unsigned expected)
 	assert_int_equal(expired, expected);
 }
 
-/* W6: each step costs one, whatever the budget; all come, in order, and in between the wheel is whole. */
+/*
+ * W6: each step costs one, whatever the budget; all come, in order, and in between the wheel is
+ * whole.
+ */
 static void any_budget_gets_everything_done(void **state)
 {
 	edo_wheel_timer timers[64];
@@ -339,6 +342,39 @@ static void a_timer_put_back_comes_in_the_same_loop_in_its_order(void **state)
 	assert_int_equal(edo_wheel_count(wheel), 0);
 }
 
+/* W4: it was first in line, and in one jump both are due, but its tick is the later one now. */
+static void a_timer_moved_later_does_not_come_before_those_it_was_moved_behind(void **state)
+{
+	edo_wheel_timer moved = { 0 }, between = { 0 };
+	edo_wheel *wheel = wheel_at(0);
+	(void)state;
+
+	insert(wheel, &moved, 10);
+	insert(wheel, &between, 20);
+	reset(wheel, &moved, 300);
+	assert_expires(wheel, 1000, &between);
+	assert_expires(wheel, 1000, &moved);
+	assert_null(edo_wheel_poll(wheel, 1000));
+}
+
+/* The only timer of a coarse slot needs no cascade; it must be neither early nor out of order. */
+static void the_only_timer_of_a_coarse_slot_comes_at_its_tick(void **state)
+{
+	edo_wheel_timer only = { 0 }, next = { 0 };
+	edo_wheel *wheel = wheel_at(0);
+	(void)state;
+
+	insert(wheel, &only, 4200);
+	insert(wheel, &next, 8200);
+	reset(wheel, &only, 8201);
+	turn_to(wheel, 8199);
+	assert_expires(wheel, 9000, &next);
+	assert_expires(wheel, 9000, &only);
+	insert(wheel, &only, 20000);
+	turn_to(wheel, 19999);
+	assert_expires(wheel, 20000, &only);
+}
+
 /* An owner's lock-free move while the timer is linked, seen by cascades and by expiry. */
 static void a_tick_that_grew_behind_the_wheel_s_back_is_obeyed(void **state)
 {
@@ -375,6 +411,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(draining_takes_a_half_cascaded_slot_too),
 	cmocka_unit_test(a_picture_shows_a_half_cascaded_slot_in_its_place),
 	cmocka_unit_test(a_timer_put_back_comes_in_the_same_loop_in_its_order),
+	cmocka_unit_test(a_timer_moved_later_does_not_come_before_those_it_was_moved_behind),
+	cmocka_unit_test(the_only_timer_of_a_coarse_slot_comes_at_its_tick),
 	cmocka_unit_test(a_tick_that_grew_behind_the_wheel_s_back_is_obeyed),
 };
 

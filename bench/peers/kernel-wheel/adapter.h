@@ -1,8 +1,8 @@
 /*
- * A wheel that does not cascade, from the published description of Linux' timers (since 4.8): 9 levels
- * of 64 buckets, each 8 times as coarse as the one before; a timer is rounded up to its bucket,
- * stays there and fires with it, up to an eighth of its time late. A move within a bucket only
- * writes the tick.
+ * A wheel that does not cascade, from the published description of Linux' timers (since 4.8): 9
+ * levels of 64 buckets, each 8 times as coarse as the one before; a timer is rounded up to its
+ * bucket, stays there and fires with it, up to an eighth of its time late. A move within a bucket
+ * only writes the tick.
  */
 #ifndef EDO_BENCH_ADAPTER_H
 #define EDO_BENCH_ADAPTER_H

@@ -1,4 +1,7 @@
-/* libev's timers, on virtual time; moved by ev_timer_again(), as its manual advises for idle limits. */
+/*
+ * libev's timers, on virtual time; moved by ev_timer_again(), as its manual advises for idle
+ * limits.
+ */
 #ifndef EDO_BENCH_ADAPTER_H
 #define EDO_BENCH_ADAPTER_H
 
