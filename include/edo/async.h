@@ -71,16 +71,24 @@ static inline void edo_async_set_result(edo_async *async, int result)
 	async->result = result == EDO_PENDING ? -ERANGE : result;
 }
 
-/* One poll of what is awaited; the wait is dropped as soon as its result is there. */
+/*
+ * One poll of what is awaited; the wait is dropped as soon as its result is there. A future that spends
+ * no budget by itself must not let the task go on for ever: then the await spends a unit. With none left
+ * the task gives way once, its result in hand, and goes on at its next poll.
+ */
 static inline bool edo_async_step(edo_async *async, edo_context *cx)
 {
-	edo_poll polled = edo_future_poll(async->edo_awaiting_, cx);
+	uint32_t budget = cx->edo_budget_;
+	edo_poll polled;
 
+	if (!async->edo_awaiting_)
+		return true;
+	polled = edo_future_poll(async->edo_awaiting_, cx);
 	if (polled == EDO_PENDING)
 		return false;
 	async->result = polled;
 	edo_async_drop(async);
-	return true;
+	return cx->edo_budget_ != budget || edo_coop_spend(cx);
 }
 
 EDO_END_DECLS

@@ -18,7 +18,8 @@ static void *allocate(void *context, size_t size, size_t align)
 	void *block;
 
 	(void)context;
-	if (memory.calls++ == memory.fail_at)
+	/* Sanitizers end the process at a size that cannot be had. */
+	if (memory.calls++ == memory.fail_at || size > (size_t)1 << 40)
 		return NULL;
 	block = edo_default_allocator.allocate(NULL, size, align);
 	memory.blocks += block != NULL;
