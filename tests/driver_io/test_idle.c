@@ -207,6 +207,25 @@ static void an_expiry_that_nobody_waited_for_is_not_the_next_operation_s(void **
 	close_stream(&stream);
 }
 
+/* The same after an operation that was given up, since which no byte has moved. */
+static void an_expiry_after_an_operation_was_given_up_is_not_the_next_one_s(void **state)
+{
+	struct stream stream = { NULL };
+
+	(void)state;
+	open_stream(&stream);
+	assert_int_equal(limit(&stream, SECOND), 0);
+	begin(&stream, EDO_READING);
+	pass(&stream, 40 * SECOND);
+
+	begin(&stream, EDO_READING);
+
+	assert_false(expired(&stream, EDO_READING));
+	pass(&stream, SECOND);
+	assert_true(expired(&stream, EDO_READING));
+	close_stream(&stream);
+}
+
 static void bytes_that_come_with_the_expiry_win(void **state)
 {
 	struct stream stream = { NULL };
@@ -272,6 +291,7 @@ static void a_closed_stream_s_limit_does_not_reach_the_slot_s_next_user(void **s
 	assert_int_equal(limit(&stream, SECOND), 0);
 	begin(&stream, EDO_READING);
 	assert_int_equal(unwatch(&stream.watched), 0);
+	assert_false(edo_entry_is_armed(&stream.watched.sio->idle));
 	edo_driver_turn(stream.driver, 0, false);
 	watch(&stream.driver->io, fd, &next);
 	assert_ptr_equal(next.sio, stream.watched.sio);
@@ -315,6 +335,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_operation_given_up_and_begun_again_does_not_postpone_it),
 	cmocka_unit_test(the_first_operation_after_progress_starts_it_anew),
 	cmocka_unit_test(an_expiry_that_nobody_waited_for_is_not_the_next_operation_s),
+	cmocka_unit_test(an_expiry_after_an_operation_was_given_up_is_not_the_next_one_s),
 	cmocka_unit_test(bytes_that_come_with_the_expiry_win),
 	cmocka_unit_test(a_lifted_limit_never_passes),
 	cmocka_unit_test(a_shorter_limit_holds_at_once_for_who_waits_already),

@@ -12,6 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static void ignore_waker(void *data)
+{
+	(void)data;
+}
+
 /* Lets the driver see one more event on the reading end of a pipe or socket. */
 static void one_event(struct edo_io_driver *io, int from, int to)
 {
@@ -413,6 +418,8 @@ static void pitfall_p43_a_fifo_s_next_writer_finds_its_reader_waiting(void **sta
 	settle(&io);
 
 	assert_int_equal(wakes_of(&reader.counter[EDO_READING]), 1);
+	assert_int_equal(poll_once(&reader, EDO_READING), EDO_READY);
+	assert_true(reader.ready[EDO_READING].read_closed); /* a fact: it did hang up once */
 	assert_int_equal(unwatch(&reader), 0);
 	close(fd);
 	close(writer);
@@ -568,8 +575,55 @@ static void pitfall_p52_a_pipe_without_a_reader_is_ready_to_fail(void **state)
 	assert_int_equal(wakes_of(&writer.counter[EDO_WRITING]), 1);
 	assert_int_equal(poll_once(&writer, EDO_WRITING), EDO_READY);
 	assert_true(writer.ready[EDO_WRITING].error);
+	assert_int_equal(writer.ready[EDO_WRITING].events, EDO_WRITABLE);
 	assert_int_equal(unwatch(&writer), 0);
 	close(fds[1]);
+	rig_end(&io);
+}
+
+/* The event comes between the poll's first look and its lock: while the waker is being cloned. */
+struct interfering {
+	struct edo_io_driver *io;
+	int fd;
+};
+
+static edo_waker clone_and_interfere(void *data);
+
+static const edo_waker_ops interfering_ops = { clone_and_interfere, ignore_waker, ignore_waker,
+					       ignore_waker };
+
+static edo_waker clone_and_interfere(void *data)
+{
+	struct interfering *interfering = data;
+
+	write_byte(interfering->fd);
+	settle(interfering->io);
+	return (edo_waker){ data, &interfering_ops };
+}
+
+static void an_event_between_two_looks_is_not_lost(void **state)
+{
+	struct edo_io_driver io;
+	struct watched reader;
+	struct interfering interfering = { &io, -1 };
+	edo_waker waker = { &interfering, &interfering_ops };
+	edo_context cx;
+	int fds[2];
+
+	(void)state;
+	rig_make(&io, 16);
+	make_pipe(fds);
+	interfering.fd = fds[1];
+	watch(&io, fds[0], &reader);
+	edo_context_init(&cx, &waker);
+
+	assert_int_equal(edo_io_poll_ready(reader.sio, reader.registration.generation, EDO_READING,
+					   &reader.claimed[EDO_READING], &cx,
+					   &reader.ready[EDO_READING]),
+			 EDO_READY);
+
+	assert_int_equal(unwatch(&reader), 0);
+	close_pair(fds);
 	rig_end(&io);
 }
 
@@ -723,6 +777,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(pitfall_p52_a_reset_makes_both_ready_and_the_call_tells),
 	cmocka_unit_test(pitfall_p52_an_error_that_passes_closes_nothing),
 	cmocka_unit_test(pitfall_p52_a_pipe_without_a_reader_is_ready_to_fail),
+	cmocka_unit_test(an_event_between_two_looks_is_not_lost),
 	cmocka_unit_test(a_wait_for_priority_is_not_ended_by_plain_data),
 	cmocka_unit_test(one_event_wakes_both_directions_in_order),
 	cmocka_unit_test(a_second_waiter_in_one_direction_is_busy),

@@ -443,6 +443,40 @@ static void a_wait_that_is_always_ready_spends_the_budget(void **state)
 	leave(&entered);
 }
 
+/* One poll of a task may take so many ready results; the next one wakes the task and waits its turn. */
+static void ready_results_spend_one_unit_each(void **state)
+{
+	struct entered entered;
+	edo_async_fd afd;
+	edo_async_fd_future wait;
+	edo_waker waker = plain_waker(&wakes);
+	edo_context cx;
+	int fd = make_eventfd(EFD_NONBLOCK), result;
+
+	(void)state;
+	enter(&entered);
+	assert_int_equal(edo_async_fd_init(&afd, fd, EDO_WRITABLE), 0);
+	(void)edo_async_fd_ready_start(&wait, &afd, EDO_WRITABLE);
+	assert_int_equal(edo_block_on(entered.runtime, wait_for_all, &wait, &result), 0);
+	wakes = 0;
+	edo_context_init(&cx, &waker);
+	for (int i = 0; i < 128; i++) {
+		(void)edo_async_fd_ready_start(&wait, &afd, EDO_WRITABLE);
+		assert_int_equal(edo_future_poll(&wait.future, &cx), 0);
+	}
+	assert_int_equal(wakes, 0);
+
+	assert_int_equal(edo_future_poll(&wait.future, &cx), EDO_PENDING);
+
+	assert_int_equal(wakes, 1);
+	edo_context_init(&cx, &waker);
+	assert_int_equal(edo_future_poll(&wait.future, &cx), 0); /* nothing was lost */
+	edo_future_drop(&wait.future);
+	assert_int_equal(edo_async_fd_drop(&afd), 0);
+	close(fd);
+	leave(&entered);
+}
+
 static void another_runtime_s_descriptor_is_an_error(void **state)
 {
 	struct entered first, second;
@@ -584,6 +618,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(pitfall_p42_only_what_was_registered_for_is_waited_for_and_reported),
 	cmocka_unit_test(who_waits_for_a_dropped_descriptor_is_told),
 	cmocka_unit_test(a_wait_that_is_always_ready_spends_the_budget),
+	cmocka_unit_test(ready_results_spend_one_unit_each),
 	cmocka_unit_test(another_runtime_s_descriptor_is_an_error),
 	cmocka_unit_test(after_its_runtime_s_end_it_says_so),
 	cmocka_unit_test(a_thread_that_entered_nothing_may_drop_it),
