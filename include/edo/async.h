@@ -99,9 +99,16 @@ EDO_END_DECLS
 #define EDO_DETAIL_ENDED ((void *)UINTPTR_MAX)
 
 #if defined(__GNUC__) && !defined(EDO_ASYNC_STANDARD_C)
+/* Through a register that says nothing: gcc takes a label kept in the struct for a dangling pointer. */
+static inline void edo_async_resume_at(edo_async *async, void *label)
+{
+	__asm__("" : "+r"(label));
+	async->edo_resume_ = label;
+}
+
 /* Labels as values: an await may stand inside the task's own switch. */
 #define EDO_DETAIL_RESUME_POINT(async, label)                                                      \
-	(async)->edo_resume_ = __extension__ && label;                                             \
+	edo_async_resume_at((async), __extension__ &&label);                                       \
 label:
 #define EDO_DETAIL_OPEN(async)                                                                     \
 	if ((async)->edo_resume_ == EDO_DETAIL_ENDED)                                              \
@@ -119,7 +126,9 @@ edo_ended_:                                                                     
 /* clang-format off */
 #define EDO_DETAIL_RESUME_POINT(async, label)                                                      \
 	(async)->edo_resume_ = (void *)(uintptr_t)__LINE__;                                        \
-	case __LINE__:;
+	if (0) {                                                                                   \
+	case __LINE__:;                                                                            \
+	}
 #define EDO_DETAIL_OPEN(async)                                                                     \
 	switch ((uintptr_t)(async)->edo_resume_) {                                                 \
 	case 0:
