@@ -49,9 +49,9 @@ struct edo_driver {
 	bool has_io;
 	uint32_t holders; /* atomic: threads that use it by its number, and a bit, see registry.c */
 	struct edo_driver *registry_next; /* under the registry's lock */
-	struct edo_time_driver time;	  /* valid if has_time */
-	struct edo_io_driver io;	  /* valid if has_io */
-	struct edo_thread_park park;	  /* used if !has_io */
+	struct edo_time_driver time;      /* valid if has_time */
+	struct edo_io_driver io;          /* valid if has_io */
+	struct edo_thread_park park;      /* used if !has_io */
 };
 
 /*

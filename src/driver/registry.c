@@ -16,7 +16,7 @@
 
 static struct edo_lock lock;
 static struct edo_driver *first; /* under the lock */
-static uint32_t last_number;	 /* under the lock */
+static uint32_t last_number;     /* under the lock */
 
 int edo_registry_number(uint32_t *id)
 {
