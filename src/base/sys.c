@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,11 +117,16 @@ int edo_sys_eventfd_signal(int fd)
 	return (int)RETRIED(write(fd, &one, sizeof one));
 }
 
-int edo_sys_eventfd_drain(int fd)
+int edo_sys_timerfd(void)
 {
-	uint64_t count;
+	return (int)RETRIED(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+}
 
-	return (int)RETRIED(read(fd, &count, sizeof count));
+int edo_sys_timerfd_set(int fd, uint64_t ns)
+{
+	struct itimerspec setting = { .it_value = timespec_of(ns) };
+
+	return (int)RETRIED(timerfd_settime(fd, 0, &setting, NULL));
 }
 
 /* Not retried: on Linux the descriptor is gone also when close was interrupted. */

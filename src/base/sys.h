@@ -34,9 +34,11 @@ int edo_sys_epoll_ctl(int epoll, int operation, int fd, uint32_t events, uint64_
 int edo_sys_epoll_wait_ns(int epoll, struct epoll_event *events, int max, uint64_t timeout);
 int edo_sys_epoll_wait_ms(int epoll, struct epoll_event *events, int max, int timeout);
 int edo_sys_eventfd(void);
-/* Adds one / takes all. -EAGAIN when it cannot be done now, which is fine for a wake-up. */
+/* Adds one. -EAGAIN when it cannot be done now, which is fine for a wake-up. */
 int edo_sys_eventfd_signal(int fd);
-int edo_sys_eventfd_drain(int fd);
+/* A timer on CLOCK_BOOTTIME as a descriptor; set: readable once, in ns from now (0: never). */
+int edo_sys_timerfd(void);
+int edo_sys_timerfd_set(int fd, uint64_t ns);
 int edo_sys_close(int fd);
 /* Whether the descriptor is non-blocking: 1, 0, or a negated errno. */
 int edo_sys_is_nonblocking(int fd);

@@ -115,6 +115,8 @@ static int init_io(struct edo_driver *driver, const struct edo_driver_options *o
 		return 0;
 	rc = edo_io_init(&driver->io, driver->id, options->events_per_turn, options->allocator);
 	driver->has_io = rc == 0;
+	if (rc == 0 && driver->has_time && options->clock == EDO_SYS_BOOTTIME)
+		rc = edo_poller_follow_boottime(&driver->io.poller);
 	return rc;
 }
 

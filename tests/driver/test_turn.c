@@ -34,7 +34,7 @@ struct rig {
 
 static struct rig rig;
 
-enum without { NOTHING_MISSING, WITHOUT_IO, WITHOUT_TIME, PAUSED, PAUSED_WITHOUT_IO };
+enum without { NOTHING_MISSING, WITHOUT_IO, WITHOUT_TIME, PAUSED, PAUSED_WITHOUT_IO, BOOTTIME };
 
 static void make(enum without without)
 {
@@ -42,6 +42,7 @@ static void make(enum without without)
 		.disable_io = without == WITHOUT_IO || without == PAUSED_WITHOUT_IO,
 		.disable_time = without == WITHOUT_TIME,
 		.start_paused = without == PAUSED || without == PAUSED_WITHOUT_IO,
+		.clock = without == BOOTTIME ? EDO_SYS_BOOTTIME : EDO_SYS_MONOTONIC,
 		.timer_resolution = MS,
 		.events_per_turn = 16,
 		.shards = 1,
@@ -116,6 +117,32 @@ static void a_turn_waits_until_the_next_timer_and_fires_it(void **state)
 		assert_true(edo_load(&rig.driver.time.next_wake, relaxed) == EDO_WAKE_IDLE);
 		end();
 	}
+}
+
+/*
+ * p31: by CLOCK_BOOTTIME the wait is ended by a timer that goes on while the machine is suspended, not by
+ * the poller's time-out, which does not.
+ */
+static void pitfall_p31_boottime_waits_for_a_timer_that_suspension_does_not_stop(void **state)
+{
+	uint64_t waits_in_ns = edo_sys_calls_of(EDO_CALL_epoll_wait_ns);
+	uint64_t timers_set = edo_sys_calls_of(EDO_CALL_timerfd_set);
+	edo_timer_entry entry;
+	uint64_t before = now();
+
+	(void)state;
+	make(BOOTTIME);
+	arm(&entry, 5);
+
+	while (!edo_entry_has_fired(&entry))
+		edo_driver_turn(&rig.driver, UINT64_MAX, true);
+
+	assert_true(now() - before >= 5 * MS);
+	assert_int_equal(rig.wakes, 1);
+	assert_int_equal(edo_sys_calls_of(EDO_CALL_epoll_wait_ns), waits_in_ns);
+	assert_true(edo_sys_calls_of(EDO_CALL_timerfd_set) > timers_set);
+	assert_int_equal(rig.driver.io.stale_tokens, 0);
+	end();
 }
 
 /* p28: what is left after an early or interrupted wait comes from the clock. */
@@ -320,7 +347,8 @@ static void a_shutdown_tells_timers_and_a_number_that_is_gone(void **state)
 /* The n-th system call of a driver's making fails: told, and nothing is left (the runner counts). */
 static void every_failed_system_call_leaves_no_driver(void **state)
 {
-	const struct edo_driver_options options = { .timer_resolution = MS,
+	const struct edo_driver_options options = { .clock = EDO_SYS_BOOTTIME, /* one call more */
+						    .timer_resolution = MS,
 						    .events_per_turn = 16,
 						    .shards = 1,
 						    .allocator = &allocator };
@@ -345,6 +373,7 @@ static void every_failed_system_call_leaves_no_driver(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_turn_waits_until_the_next_timer_and_fires_it),
+	cmocka_unit_test(pitfall_p31_boottime_waits_for_a_timer_that_suspension_does_not_stop),
 	cmocka_unit_test(pitfall_p28_an_interrupted_wait_is_waited_out),
 	cmocka_unit_test(a_turn_with_a_limit_comes_back),
 	cmocka_unit_test(a_look_without_a_wait_publishes_nothing_and_is_one_call),

@@ -31,8 +31,9 @@
 	X(epoll_wait_ns, EINTR)                                                                    \
 	X(epoll_wait_ms, EINTR)                                                                    \
 	X(eventfd, EMFILE)                                                                         \
+	X(timerfd, EMFILE)                                                                         \
+	X(timerfd_set, 0)                                                                          \
 	X(eventfd_signal, 0)                                                                       \
-	X(eventfd_drain, 0)                                                                        \
 	X(close, 0)                                                                                \
 	X(is_nonblocking, EBADF)                                                                   \
 	X(socket, EMFILE)                                                                          \

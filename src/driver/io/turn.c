@@ -77,6 +77,8 @@ static void dispatch(struct edo_io_driver *io, struct edo_poller_event event,
 		take_wake_up(io);
 		return;
 	}
+	if (event.token == EDO_POLLER_TIMER_TOKEN)
+		return;
 	sio = edo_io_find(io, (uint32_t)event.token, (uint32_t)(event.token >> 32));
 	if (sio)
 		edo_readiness_set(sio, event.readiness, batch);

@@ -51,6 +51,7 @@ int edo_poller_init(struct edo_poller *poller, uint32_t events_per_turn,
 	*poller = (struct edo_poller){
 		.epoll = -1,
 		.wake_fd = -1,
+		.timer_fd = -1,
 		.has_ns_waits = true,
 		.capacity = events_per_turn,
 		.allocator = allocator,
@@ -72,9 +73,21 @@ static void close_if_open(int *fd)
 	*fd = -1;
 }
 
+int edo_poller_follow_boottime(struct edo_poller *poller)
+{
+	int rc = edo_sys_timerfd();
+
+	if (rc < 0)
+		return rc;
+	poller->timer_fd = rc;
+	return edo_sys_epoll_ctl(poller->epoll, EPOLL_CTL_ADD, poller->timer_fd,
+				 EPOLLIN | edge_triggered, EDO_POLLER_TIMER_TOKEN);
+}
+
 /* Undoes a half-made poller too. */
 void edo_poller_destroy(struct edo_poller *poller)
 {
+	close_if_open(&poller->timer_fd);
 	close_if_open(&poller->wake_fd);
 	close_if_open(&poller->epoll);
 	if (poller->events)
@@ -117,6 +130,9 @@ static int wait_limited(struct edo_poller *poller, uint64_t timeout)
 {
 	int rc;
 
+	/* A timer left from a wait that ended early ends a later one early too, which is harmless. */
+	if (poller->timer_fd >= 0 && edo_sys_timerfd_set(poller->timer_fd, timeout) == 0)
+		return wait_ms(poller, -1);
 	if (!poller->has_ns_waits)
 		return wait_ms(poller, whole_ms(timeout));
 	rc = edo_sys_epoll_wait_ns(poller->epoll, poller->events, (int)poller->capacity, timeout);

@@ -30,6 +30,7 @@ struct edo_poller_event {
 struct edo_poller {
 	int epoll;
 	int wake_fd;
+	int timer_fd;      /* -1, unless waits end by CLOCK_BOOTTIME */
 	bool has_ns_waits; /* until the kernel says otherwise; the holder's */
 	uint32_t capacity;
 	void *events; /* as many as capacity, in the system's form; the holder's */
@@ -38,10 +39,17 @@ struct edo_poller {
 
 /* The token of the poller's own wake-up; no registration may use it. */
 #define EDO_POLLER_WAKE_TOKEN UINT64_MAX
+/* Of the timer that ends a wait by CLOCK_BOOTTIME; such an event says nothing more. */
+#define EDO_POLLER_TIMER_TOKEN (UINT64_MAX - 1)
 
 /* 0, or a negated errno with nothing left behind. All descriptors are close-on-exec (p48). */
 int edo_poller_init(struct edo_poller *poller, uint32_t events_per_turn,
 		    const edo_allocator *allocator);
+/*
+ * The time-out of a wait stands still while the machine is suspended (p31). From now on waits with a limit
+ * are ended by a timer that does not, at the price of a system call each. 0, or a negated errno.
+ */
+int edo_poller_follow_boottime(struct edo_poller *poller);
 void edo_poller_destroy(struct edo_poller *poller);
 
 /* 0; -EEXIST, -EPERM, -EBADF, -ENOMEM, -ENOSPC. */
