@@ -144,6 +144,7 @@ edo_ended_:                                                                     
 #define EDO_BEGIN(me, cx)                                                                          \
 	edo_async *const edo_async_ = &(me)->async;                                                \
 	edo_context *const edo_cx_ = (cx);                                                         \
+	(void)edo_cx_; /* a body without an await */                                               \
 	EDO_DETAIL_OPEN(edo_async_)
 
 /**
