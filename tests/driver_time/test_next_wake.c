@@ -1,0 +1,204 @@
+/* T3 step by step: who disturbs a sleeping driver, how often, and for how long it may sleep (R4). */
+#include "rig.h"
+#include <errno.h>
+
+static struct edo_time_driver time;
+static struct rig_waker waker;
+static edo_timer_entry first, second;
+
+static int begin(void **state)
+{
+	(void)state;
+	rig_set_clock(1000 * MS);
+	rig_start(&time, MS, false);
+	rig_waker_init(&waker);
+	edo_entry_init(&first);
+	edo_entry_init(&second);
+	return 0;
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	edo_entry_drop(&first);
+	edo_entry_drop(&second);
+	rig_end(&time);
+	return 0;
+}
+
+static unsigned unparks_of_arming(edo_timer_entry *entry, uint64_t tick)
+{
+	unsigned before = rig_unparks();
+
+	(void)rig_poll(&time, entry, tick, &waker);
+	return rig_unparks() - before;
+}
+
+static void while_nobody_waits_nobody_is_unparked(void **state)
+{
+	(void)state;
+	assert_int_equal(time.next_wake, EDO_WAKE_IDLE);
+	assert_int_equal(unparks_of_arming(&first, 5), 0);
+}
+
+static void with_no_timer_the_wait_has_no_limit_but_its_own(void **state)
+{
+	(void)state;
+	assert_int_equal(edo_time_before_wait(&time, UINT64_MAX), UINT64_MAX);
+	assert_int_equal(time.next_wake, EDO_WAKE_FOREVER);
+	edo_time_after_wait(&time);
+	assert_int_equal(time.next_wake, EDO_WAKE_IDLE);
+	assert_int_equal(edo_time_before_wait(&time, 12345), 12345);
+	edo_time_after_wait(&time);
+}
+
+static void the_first_timer_wakes_one_that_sleeps_for_ever_once(void **state)
+{
+	(void)state;
+	(void)edo_time_before_wait(&time, UINT64_MAX);
+	assert_int_equal(unparks_of_arming(&first, 50), 1);
+	assert_int_equal(unparks_of_arming(&second, 40), 0);
+	edo_time_after_wait(&time);
+}
+
+static void only_a_nearer_timer_wakes_one_that_sleeps_until_a_tick(void **state)
+{
+	(void)state;
+	(void)unparks_of_arming(&first, 50);
+	(void)edo_time_before_wait(&time, UINT64_MAX);
+	assert_int_equal(time.next_wake, 50);
+	assert_int_equal(unparks_of_arming(&second, 50), 0);
+	edo_entry_drop(&second);
+	assert_int_equal(unparks_of_arming(&second, 49), 1);
+	edo_time_after_wait(&time);
+}
+
+static void an_earlier_reset_wakes_it_too_and_a_later_one_does_not(void **state)
+{
+	unsigned before;
+
+	(void)state;
+	(void)unparks_of_arming(&first, 50);
+	(void)unparks_of_arming(&second, 5000);
+	(void)edo_time_before_wait(&time, UINT64_MAX);
+	before = rig_unparks();
+	assert_int_equal(edo_entry_reset(&time, &second, 6000), 0);
+	assert_int_equal(edo_entry_reset(&time, &second, 51), 0);
+	assert_int_equal(rig_unparks(), before);
+	assert_int_equal(edo_entry_reset(&time, &second, 49), 0);
+	assert_int_equal(rig_unparks(), before + 1);
+	edo_time_after_wait(&time);
+}
+
+/* p04: between the scan and the sleep another thread arms a nearer timer. */
+static void pitfall_p04_what_is_armed_during_the_scan_keeps_the_driver_awake(void **state)
+{
+	(void)state;
+	time.next_wake = EDO_WAKE_SCANNING; /* as before_wait() leaves it for its scan */
+	assert_int_equal(unparks_of_arming(&first, 50), 0);
+	assert_int_equal(time.next_wake, EDO_WAKE_IDLE);
+}
+
+static void a_look_without_a_wait_publishes_nothing(void **state)
+{
+	(void)state;
+	(void)unparks_of_arming(&first, 50);
+	assert_int_equal(edo_time_before_wait(&time, 0), 0);
+	assert_int_equal(time.next_wake, EDO_WAKE_IDLE);
+}
+
+/* p27: less than a millisecond is no reason to spin. */
+static void pitfall_p27_a_short_wait_is_exact_and_never_nothing(void **state)
+{
+	(void)state;
+	(void)unparks_of_arming(&first, 1);
+	rig_set_clock(1001 * MS - 1);
+	assert_int_equal(edo_time_before_wait(&time, UINT64_MAX), 1);
+	edo_time_after_wait(&time);
+	rig_set_clock(1001 * MS);
+	assert_int_equal(edo_time_before_wait(&time, UINT64_MAX), 0);
+	edo_time_after_wait(&time);
+}
+
+/* p26: the poller caps what does not fit; what it is told must not have overflowed before. */
+static void pitfall_p26_a_wait_of_months_is_told_in_full(void **state)
+{
+	(void)state;
+	(void)unparks_of_arming(&first, UINT64_C(1) << 33);
+	assert_int_equal(edo_time_before_wait(&time, UINT64_MAX), (UINT64_C(1) << 33) * MS);
+	edo_time_after_wait(&time);
+	edo_entry_drop(&first);
+	(void)unparks_of_arming(&first, EDO_TICK_MAX);
+	assert_int_equal(edo_time_before_wait(&time, UINT64_MAX), UINT64_MAX);
+	edo_time_after_wait(&time);
+}
+
+/* p28: what is left is computed from the clock before every wait. */
+static void pitfall_p28_after_an_early_wake_the_rest_is_waited_for(void **state)
+{
+	(void)state;
+	(void)unparks_of_arming(&first, 10);
+	assert_int_equal(edo_time_before_wait(&time, UINT64_MAX), 10 * MS);
+	edo_time_after_wait(&time);
+	rig_set_clock(1004 * MS + 7);
+	(void)edo_time_process(&time);
+	assert_int_equal(edo_time_before_wait(&time, UINT64_MAX), 6 * MS - 7);
+	edo_time_after_wait(&time);
+}
+
+static void a_timer_that_was_dropped_is_not_waited_for(void **state)
+{
+	(void)state;
+	(void)unparks_of_arming(&first, 10);
+	(void)unparks_of_arming(&second, 90);
+	edo_entry_drop(&first);
+	assert_true(edo_time_before_wait(&time, UINT64_MAX) > 10 * MS);
+	edo_time_after_wait(&time);
+}
+
+static void the_earliest_of_all_shards_is_published(void **state)
+{
+	struct edo_time_driver sharded;
+
+	(void)state;
+	rig_start_sharded(&sharded, MS, 3);
+	assert_int_equal(edo_wheel_insert(&sharded.shards[0].wheel, &first.edo_node_, 60), 0);
+	assert_int_equal(edo_wheel_insert(&sharded.shards[2].wheel, &second.edo_node_, 40), 0);
+	assert_int_equal(edo_time_before_wait(&sharded, UINT64_MAX), 40 * MS);
+	assert_int_equal(sharded.next_wake, 40);
+	edo_time_after_wait(&sharded);
+	rig_end(&sharded);
+	rig_enter(&time);
+}
+
+static void a_clock_that_stands_limits_no_wait(void **state)
+{
+	(void)state;
+	assert_int_equal(edo_time_pause(&time), 0);
+	(void)unparks_of_arming(&first, 10);
+	assert_int_equal(edo_time_before_wait(&time, 777), 777);
+	edo_time_after_wait(&time);
+	assert_int_equal(edo_time_advance(&time, 10 * MS), 0);
+	assert_int_equal(edo_time_before_wait(&time, 777), 0);
+	edo_time_after_wait(&time);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+
+static const struct CMUnitTest tests[] = {
+	TEST(while_nobody_waits_nobody_is_unparked),
+	TEST(with_no_timer_the_wait_has_no_limit_but_its_own),
+	TEST(the_first_timer_wakes_one_that_sleeps_for_ever_once),
+	TEST(only_a_nearer_timer_wakes_one_that_sleeps_until_a_tick),
+	TEST(an_earlier_reset_wakes_it_too_and_a_later_one_does_not),
+	TEST(pitfall_p04_what_is_armed_during_the_scan_keeps_the_driver_awake),
+	TEST(a_look_without_a_wait_publishes_nothing),
+	TEST(pitfall_p27_a_short_wait_is_exact_and_never_nothing),
+	TEST(pitfall_p26_a_wait_of_months_is_told_in_full),
+	TEST(pitfall_p28_after_an_early_wake_the_rest_is_waited_for),
+	TEST(a_timer_that_was_dropped_is_not_waited_for),
+	TEST(the_earliest_of_all_shards_is_published),
+	TEST(a_clock_that_stands_limits_no_wait),
+};
+
+EDO_TEST_MAIN(tests)
