@@ -1,19 +1,23 @@
 /*
- * A load on an echo server: one thread, each connection a closed loop that sends SIZE bytes, waits for
+ * A load on an echo server: one thread, each connection a closed loop that sends `size` bytes, waits for
  * them to come back, compares each, and sends again.
  *
- *     echoload ADDRESS:PORT [connections=64] [seconds=5] [size=64] [format=json|table] [pid=N]
- *     echoload free-port
+ *     echoload ADDRESS:PORT [connections=64] [seconds=5] [size=64] [server=PID] [probe=1]
+ *              [format=json|lines] [impl=NAME]
  *
- * Connections come from 127.0.0.2 and on when the server is at 127.0.0.1, so that the ports of one
+ * Connections come from 127.0.0.1 and on when the server is at 127.0.0.1, so that the ports of one
  * address do not run out, and are closed with a reset, so that a second run can follow at once. What the
- * limits allow is used, and said. With pid= the server's resident memory is read before and after
- * connecting. The status is 0 only when all went well: every connection made and no byte wrong.
+ * limits allow is used, and said. server= adds what the server's process costs: CPU time of the traffic,
+ * resident memory of a connection. probe=1 sends it SIGUSR1 right before and right after the
+ * traffic. The status is 0 only when every connection was made and kept and no byte was wrong.
  */
+#include "echo/observe.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,9 +55,12 @@ static struct {
 	size_t connections;
 	uint64_t seconds;
 	size_t size;
-	bool as_table;
-	long pid;
-} options = { .connections = 64, .seconds = 5, .size = 64 };
+	bool as_lines;
+	bool probes;
+	unsigned server_pid;
+	const char *impl;
+	size_t asked;
+} options = { .connections = 64, .seconds = 5, .size = 64, .impl = "unnamed" };
 
 static struct connection *connections;
 static size_t connected, lost, wrong;
@@ -333,96 +340,83 @@ static void drain(void)
 	lost += busy;
 }
 
-static long resident_bytes(void)
+static void probe(void)
 {
-	char path[64];
-	long pages = 0;
-	FILE *file;
-
-	snprintf(path, sizeof path, "/proc/%ld/statm", options.pid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%*d %ld", &pages) != 1)
-		die(path);
-	fclose(file);
-	return pages * sysconf(_SC_PAGESIZE);
+	if (options.probes && options.server_pid)
+		kill((pid_t)options.server_pid, SIGUSR1);
 }
 
 struct outcome {
 	double seconds;
-	double a_second;
-	double bytes_a_connection; /* of the server; below 0: not asked for */
+	double cpu_ns_per_op;
+	double bytes_a_connection;
 };
 
 static void print_json(const struct outcome *o)
 {
-	printf("{\"impl\":\"echoload\",\"workload\":\"echo\",\"params\":{\"connections\":%zu,"
-	       "\"size\":%zu},\"round_trips\":%llu,\"seconds\":%.3f,\"per_second\":%.0f,"
-	       "\"p50_us\":%.1f,\"p99_us\":%.1f,\"p999_us\":%.1f,\"lost\":%zu,\"wrong\":%zu",
-	       connected, options.size, (unsigned long long)round_trips, o->seconds, o->a_second,
+	printf("{\"impl\":\"%s\",\"workload\":\"echo\",\"params\":{\"connections\":%zu,\"size\":%zu},"
+	       "\"ops\":%" PRIu64 ",\"req_per_s\":%.0f,\"p50_us\":%.1f,\"p99_us\":%.1f,"
+	       "\"p999_us\":%.1f,\"errors\":%zu,\"mismatches\":%zu",
+	       options.impl, connected, options.size, round_trips, (double)round_trips / o->seconds,
 	       percentile(0.5), percentile(0.99), percentile(0.999), lost, wrong);
-	if (o->bytes_a_connection >= 0)
-		printf(",\"bytes_a_connection\":%.0f", o->bytes_a_connection);
+	if (options.server_pid)
+		printf(",\"server_cpu_ns_per_op\":%.0f,\"server_bytes_per_connection\":%.0f",
+		       o->cpu_ns_per_op, o->bytes_a_connection);
 	printf("}\n");
 }
 
-/* Each connection has one idle limit; each read and each write that moves bytes starts it anew. */
-static void print_table(const struct outcome *o)
+/* For scripts: a name and a value a line. */
+static void print_lines(const struct outcome *o)
 {
-	printf("  connections               %12zu\n", connected);
-	printf("  round trips a second      %12.0f\n", o->a_second);
-	printf("  timers live               %12zu   (one idle limit a connection)\n", connected);
-	printf("  time-out resets a second  %12.0f   (two a round trip: a read and a write)\n",
-	       2 * o->a_second);
-	printf("  latency p50 / p99         %9.2f / %.2f ms\n", percentile(0.5) / 1000,
-	       percentile(0.99) / 1000);
-	if (o->bytes_a_connection >= 0)
-		printf("  bytes a connection        %12.0f   (resident in the server)\n",
-		       o->bytes_a_connection);
-	printf("  lost connections, bytes wrong %8zu, %zu\n", lost, wrong);
+	if (connected < options.asked)
+		printf("fewer %zu descriptors a process are allowed\n",
+		       options.connections + DESCRIPTORS_KEPT);
+	printf("connections %zu\nrequests %" PRIu64 "\nseconds %.3f\nreq_per_s %.0f\n", connected,
+	       round_trips, o->seconds, (double)round_trips / o->seconds);
+	printf("p50_us %.1f\np99_us %.1f\np999_us %.1f\nerrors %zu\nmismatches %zu\n",
+	       percentile(0.5), percentile(0.99), percentile(0.999), lost, wrong);
+	printf("server_cpu_ns_per_op %.0f\nserver_bytes_per_connection %.0f\n", o->cpu_ns_per_op,
+	       o->bytes_a_connection);
+}
+
+static void measure(struct outcome *o)
+{
+	uint64_t memory = echo_resident_bytes(options.server_pid);
+	uint64_t cpu;
+
+	connect_all();
+	probe();
+	cpu = echo_cpu_ns(options.server_pid);
+	o->seconds = exchange();
+	drain();
+	o->cpu_ns_per_op = (double)(echo_cpu_ns(options.server_pid) - cpu) /
+			   (double)(round_trips ? round_trips : 1);
+	o->bytes_a_connection = (double)(echo_resident_bytes(options.server_pid) - memory) /
+				(double)(connected ? connected : 1);
+	probe();
 }
 
 static void run(void)
 {
-	struct outcome o = { .bytes_a_connection = -1 };
-	long before = 0;
+	struct outcome o;
 
+	options.asked = options.connections;
 	raise_limit();
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	connections = calloc(options.connections, sizeof *connections);
 	if (epoll < 0 || !connections)
 		die("setting up");
-	if (options.pid)
-		before = resident_bytes();
-	connect_all();
-	o.seconds = exchange();
-	o.a_second = (double)round_trips / o.seconds;
-	drain();
-	if (options.pid && connected > 0)
-		o.bytes_a_connection = (double)(resident_bytes() - before) / (double)connected;
+	measure(&o);
 	for (size_t i = 0; i < options.connections; i++)
 		drop(&connections[i]);
-	if (options.as_table)
-		print_table(&o);
+	if (options.as_lines)
+		print_lines(&o);
 	else
 		print_json(&o);
+	free(connections);
 }
 
 /* ---- arguments ---- */
-
-static int print_free_port(void)
-{
-	struct sockaddr_in any = { .sin_family = AF_INET,
-				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof any;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof any) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&any, &len) < 0)
-		die("free-port");
-	printf("%u\n", ntohs(any.sin_port));
-	close(fd);
-	return 0;
-}
 
 static bool take_number(const char *argument, const char *key, uint64_t least, uint64_t most,
 			uint64_t *value)
@@ -451,10 +445,14 @@ static void take(const char *argument)
 		options.seconds = value;
 	else if (take_number(argument, "size", 1, MAX_SIZE, &value))
 		options.size = value;
-	else if (take_number(argument, "pid", 1, INT32_MAX, &value))
-		options.pid = (long)value;
-	else if (strcmp(argument, "format=table") == 0)
-		options.as_table = true;
+	else if (take_number(argument, "server", 1, INT32_MAX, &value))
+		options.server_pid = (unsigned)value;
+	else if (take_number(argument, "probe", 0, 1, &value))
+		options.probes = value;
+	else if (strncmp(argument, "impl=", 5) == 0)
+		options.impl = argument + 5;
+	else if (strcmp(argument, "format=lines") == 0)
+		options.as_lines = true;
 	else if (strcmp(argument, "format=json") != 0) {
 		fprintf(stderr, "echoload: what is %s?\n", argument);
 		exit(2);
@@ -479,11 +477,9 @@ int main(int argc, char **argv)
 {
 	if (argc < 2) {
 		fprintf(stderr, "usage: echoload ADDRESS:PORT [connections=N] [seconds=N] [size=N] "
-				"[format=json|table] [pid=N]\n");
+				"[server=PID] [probe=1] [format=json|lines] [impl=NAME]\n");
 		return 2;
 	}
-	if (strcmp(argv[1], "free-port") == 0)
-		return print_free_port();
 	take_server(argv[1]);
 	for (int i = 2; i < argc; i++)
 		take(argv[i]);

@@ -109,7 +109,7 @@ END {
 	print ""
 	row("connections", thousands(load["connections"]), fewer)
 	row("round trips a second", thousands(load["req_per_s"]), "64 bytes each, every byte verified")
-	row("timers live", thousands(timers[1]), "30 s idle limits in the wheel")
+	row("timers live", thousands(timers[2]), "30 s idle limits in the wheel")
 	row("time-out resets a second", thousands((resets[2] - resets[1]) / load["seconds"]), "")
 	row("latency p50", sprintf("%.1f ms", load["p50_us"] / 1000), "with all connections busy")
 	row("latency p99", sprintf("%.1f ms", load["p99_us"] / 1000), "")
