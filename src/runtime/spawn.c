@@ -30,7 +30,7 @@ int edo_spawn(edo_runtime *runtime, edo_future *future, edo_task **task)
 	runtime = edo_runtime_or_current(runtime);
 	if (!runtime || !future || !future->ops)
 		return -EINVAL;
-	if (future->ops->align > 16)
+	if (future->ops->size < sizeof *future || future->ops->align > 16)
 		return -EINVAL;
 	return edo_runtime_spawn(runtime, future, future->ops->size, NULL, NULL, task);
 }

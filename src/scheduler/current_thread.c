@@ -90,23 +90,35 @@ static bool release_deferred(struct edo_current_thread *rt)
 	return true;
 }
 
+/* Runs one task, or lets the deferred be ready. False: there is neither. */
+static bool advance(struct edo_current_thread *rt)
+{
+	struct edo_task *task = next_task(rt);
+
+	if (!task)
+		return release_deferred(rt);
+	run(rt, task);
+	return true;
+}
+
+/*
+ * A task that is ready runs before anybody looks whether the round is over: so neither a thread whose
+ * own future is always notified nor an event_interval of 1 keeps all others from running (S1). The
+ * driver's turn comes before the round's end, or many short rounds would never see it (p66).
+ */
 bool edo_round_run(struct edo_current_thread *rt, const struct edo_thread_waiter *until)
 {
-	while (rt->since_look < rt->event_interval) {
-		struct edo_task *task;
-
+	while (advance(rt)) {
+		if (rt->since_look >= rt->event_interval) {
+			look_at_driver(rt);
+			/* A queue that never runs empty must not hold the yielded back for ever. */
+			edo_queue_append(&rt->ready, &rt->yielded);
+			return true;
+		}
 		if (until && edo_waiter_is_notified(until))
 			return true;
-		task = next_task(rt);
-		if (task)
-			run(rt, task);
-		else if (!release_deferred(rt))
-			return false;
 	}
-	look_at_driver(rt);
-	/* A queue that never runs empty must not hold the yielded back for ever. */
-	edo_queue_append(&rt->ready, &rt->yielded);
-	return true;
+	return false;
 }
 
 bool edo_round_run_until_quiet(struct edo_current_thread *rt)

@@ -1,5 +1,6 @@
 /* Waiting for a task's end, from anywhere. */
 #include "fiber/fiber.h"
+#include <errno.h>
 
 /*
  * A plain thread drives the task's own runtime, entered or not: otherwise nobody might. A task that has
@@ -10,6 +11,8 @@ int edo_task_wait(edo_task *task, int *result)
 	edo_task_wait_future wait;
 	int rc = 0;
 
+	if (!task)
+		return -EINVAL;
 	edo_task_wait_start(&wait, task);
 	if (!edo_fiber_context() && edo_task_is_finished(task))
 		wait.result = task->result;
