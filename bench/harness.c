@@ -58,7 +58,7 @@ _Noreturn void bench_die(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vfprintf(stderr, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized) */
 	va_end(arguments);
 	fputc('\n', stderr);
 	exit(2);

@@ -44,7 +44,7 @@ const char *bench_word(struct bench *bench, const char *key, const char *const *
 bool bench_repeats(struct bench *bench);
 
 /* A figure of this repetition. A workload's first figure says how many operations it stands for. */
-void bench_record(struct bench *bench, const char *figure, double value);
+void bench_record(struct bench *bench, const char *name, double value);
 void bench_record_per_op(struct bench *bench, const char *figure, uint64_t start, uint64_t ops);
 
 /* A plain number that goes into the line: bytes a timer. */

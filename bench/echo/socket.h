@@ -6,6 +6,6 @@
 
 /* Ends the program with a line on stderr when it cannot be read, or listened at. */
 struct sockaddr_in echo_parse_address(const char *text);
-int echo_listen(const char *address);
+int echo_listen(const char *text);
 
 #endif

@@ -52,6 +52,7 @@ static void switch_to(struct edo_fiber *fiber)
 	struct edo_annotated_side thread_side = { 0 };
 	int outer_errno = errno;
 
+	/* cppcheck-suppress autoVariables; the fiber uses it only while this frame is there */
 	fiber->thread_side = &thread_side;
 	errno = fiber->saved_errno;
 	current_fiber = fiber;

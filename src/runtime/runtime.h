@@ -45,7 +45,7 @@ static inline struct edo_runtime *edo_runtime_of_scheduler(struct edo_scheduler 
  * edo_spawn().
  */
 int edo_runtime_spawn(struct edo_runtime *runtime, const edo_future *future, size_t core_size,
-		      edo_core_prepare *prepare, const void *context, edo_task **task);
+		      edo_core_prepare *prepare, const void *context, edo_task **handle);
 
 /* Fills the defaults in. */
 void edo_config_resolve(edo_config *config, const edo_config *given);

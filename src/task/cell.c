@@ -22,7 +22,7 @@ enum {
 	CLASSES = 16,    /* multiples of 128 bytes up to 2 KiB */
 	LARGE = CLASSES, /* the class of larger cells: each a chunk of its own */
 	CELLS_A_CHUNK = 32,
-	BATCH = 64,            /* cells that change sides at once */
+	BATCH = 64,             /* cells that change sides at once */
 	MOST_LOCAL = 4 * BATCH, /* free ones of a class that the owner keeps */
 };
 

@@ -117,7 +117,7 @@ typedef void edo_core_prepare(edo_future *core, const void *context);
  * 0; -ENOMEM; -ESHUTDOWN; nothing is left behind.
  */
 int edo_task_create(struct edo_scheduler *scheduler, const edo_future *future, size_t core_size,
-		    edo_core_prepare *prepare, const void *context, struct edo_task **task);
+		    edo_core_prepare *prepare, const void *context, struct edo_task **created);
 
 /* The copy of the future inside the cell. */
 static inline edo_future *edo_task_core(const struct edo_task *task)

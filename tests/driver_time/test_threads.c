@@ -67,7 +67,8 @@ static void *arm_and_await(void *arg)
 		while (!edo_entry_has_fired(&entry))
 			sched_yield();
 	}
-	while (rig_clones(&waker) != 0) /* FIRED is stored before the wake, which may be under way */
+	while (rig_clones(&waker) !=
+	       0) /* FIRED is stored before the wake, which may be under way */
 		sched_yield();
 	__atomic_fetch_sub(&armed_by_others, 1, __ATOMIC_RELEASE);
 	return NULL;

@@ -162,7 +162,7 @@ edo_poll edo_io_poll_interest(struct edo_scheduled_io *sio, uint32_t generation,
  * Forgets what was seen of this direction, unless the driver has set it anew since (R2). The system call
  * has said EAGAIN; or it came short on a stream for which `seen` is not read_closed (p44).
  */
-void edo_io_clear(struct edo_scheduled_io *sio, enum edo_direction direction, edo_ready seen);
+void edo_io_clear(struct edo_scheduled_io *sio, enum edo_direction which, edo_ready seen);
 
 /* Lets go of a claim and forgets the waker. Harmless when the registration is gone or nothing claimed. */
 void edo_io_unclaim(struct edo_scheduled_io *sio, uint32_t generation, enum edo_direction direction,
@@ -174,9 +174,8 @@ void edo_io_unclaim(struct edo_scheduled_io *sio, uint32_t generation, enum edo_
  * 0; -EBADF: closed (or the slot is somebody else's by now); -EBUSY: another task's call in this
  * direction is under way; -ESHUTDOWN. After 0, edo_io_call_end() must follow, and no wait before it.
  */
-int edo_io_call_begin(struct edo_scheduled_io *sio, uint32_t generation,
-		      enum edo_direction direction);
-void edo_io_call_end(struct edo_scheduled_io *sio, enum edo_direction direction);
+int edo_io_call_begin(struct edo_scheduled_io *sio, uint32_t generation, enum edo_direction which);
+void edo_io_call_end(struct edo_scheduled_io *sio, enum edo_direction which);
 
 /*
  * The object at `object` with *epoch uses the registration: 0, perhaps after it took over (then *epoch

@@ -75,8 +75,7 @@ void edo_readiness_shut_down(struct edo_scheduled_io *sio, struct edo_io_batch *
  */
 uint64_t edo_readiness_await_calls(struct edo_scheduled_io *sio);
 /* Under the registration's lock: takes the wakers of the directions in the mask (bit n: direction n). */
-void edo_readiness_take_wakers(struct edo_scheduled_io *sio, unsigned directions,
-			       edo_waker taken[2]);
+void edo_readiness_take_wakers(struct edo_scheduled_io *sio, unsigned mask, edo_waker taken[2]);
 
 /* ---- moves ---- */
 

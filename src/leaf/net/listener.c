@@ -112,7 +112,7 @@ int edo_tcp_listen_with(edo_tcp_listener *listener, const edo_addr *address,
 			const edo_listen_options *options)
 {
 	edo_listen_options known;
-	struct edo_driver *driver;
+	struct edo_driver *driver = NULL;
 	int rc = read_options(&known, options);
 
 	memset(listener, 0, sizeof *listener);
