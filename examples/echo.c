@@ -32,8 +32,7 @@ static int serve(void *arg)
 	/* Out of descriptors or memory, accept waits for better times by itself. */
 	while ((rc = edo_tcp_accept(&listener, &conn, NULL)) >= 0)
 		if (edo_go(session, &conn, sizeof conn) < 0)
-			edo_tcp_close(
-				&conn); /* a failed spawn leaves it ours: shed this one, serve on */
+			edo_tcp_close(&conn); /* a failed spawn leaves it ours */
 	edo_tcp_listener_close(&listener);
 	return rc == -ECANCELED ? 0 : rc;
 }
