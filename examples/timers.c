@@ -10,8 +10,8 @@ static int clockwork(void *arg)
 	int rc;
 
 	(void)arg;
-	if ((rc = edo_sleep(EDO_MS(100))) <
-	    0) /* never returns early; -ECANCELED when told to stop */
+	rc = edo_sleep(EDO_MS(100)); /* never returns early; -ECANCELED when told to stop */
+	if (rc < 0)
 		return rc;
 
 	/* A sleep that can be moved: one entry in the wheel, no allocation. */
@@ -33,8 +33,7 @@ static int clockwork(void *arg)
 	/* A period that stays on its grid and drops the ticks it missed. */
 	edo_interval beat;
 	edo_instant at;
-	rc = edo_interval_init(&beat, edo_now(), EDO_MS(10),
-			       EDO_MISSED_SKIP); /* or _BURST, _DELAY */
+	rc = edo_interval_init(&beat, edo_now(), EDO_MS(10), EDO_MISSED_SKIP); /* _BURST, _DELAY */
 	for (int i = 0; i < 5 && rc == 0; i++) {
 		rc = edo_interval_tick(&beat, &at); /* the first tick is immediate */
 		if (rc == 0)

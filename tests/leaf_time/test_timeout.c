@@ -1,0 +1,160 @@
+#include "rig.h"
+
+/* Ready with `result` at poll number `at`; or greedy: spends all of the budget at each poll. */
+struct scripted {
+	edo_future future;
+	int at, result;
+	bool is_greedy;
+	int polls, drops;
+};
+
+static edo_poll scripted_poll(edo_future *future, edo_context *cx)
+{
+	struct scripted *scripted = edo_container_of(future, struct scripted, future);
+
+	scripted->polls++;
+	if (scripted->is_greedy) {
+		while (edo_coop_spend(cx))
+			continue;
+		return EDO_PENDING;
+	}
+	return scripted->polls >= scripted->at ? scripted->result : EDO_PENDING;
+}
+
+static void scripted_drop(edo_future *future)
+{
+	edo_container_of(future, struct scripted, future)->drops++;
+}
+
+EDO_FUTURE_OPS(scripted_ops, struct scripted, future, scripted_poll, scripted_drop);
+
+static struct scripted ready_at(int at, int result)
+{
+	return (struct scripted){ .future = { &scripted_ops }, .at = at, .result = result };
+}
+
+static int lets_the_inner_one_win(void *arg)
+{
+	struct scripted ready = ready_at(1, 42), failed = ready_at(1, -EPIPE);
+
+	(void)arg;
+	CHECK(edo_timeout(EDO_SEC(1), &ready.future) == 42);
+	CHECK(edo_timeout(0, &ready.future) == 42); /* both are ready */
+	CHECK(edo_timeout(EDO_FOREVER, &failed.future) == -EPIPE);
+	CHECK(failed.drops > 0);
+	CHECK(edo_now() == 0);
+	return 0;
+}
+
+static void a_ready_inner_future_wins(void **state)
+{
+	(void)state;
+	in_paused_runtime(lets_the_inner_one_win, NULL);
+}
+
+static int times_out(void *arg)
+{
+	struct scripted never = ready_at(1000, 0);
+
+	(void)arg;
+	CHECK(edo_timeout(EDO_MS(50), &never.future) == -ETIMEDOUT);
+	CHECK(edo_now() == EDO_MS(50));
+	CHECK(never.drops == 1);
+	CHECK(never.polls == 2);
+	CHECK(edo_timeout(0, &never.future) == -ETIMEDOUT);
+	CHECK(edo_now() == EDO_MS(50)); /* not even a tick */
+	return 0;
+}
+
+static void after_the_limit_the_inner_wait_is_dropped(void **state)
+{
+	(void)state;
+	in_paused_runtime(times_out, NULL);
+}
+
+static int drops_in_any_state(void *arg)
+{
+	struct scripted inner = ready_at(1, 0);
+	edo_timeout_future timeout;
+
+	(void)arg;
+	edo_timeout_start(&timeout, EDO_SEC(1), &inner.future);
+	edo_future_drop(&timeout.future);
+	edo_future_drop(&timeout.future);
+	CHECK(inner.drops == 1 && inner.polls == 0);
+	CHECK(edo_await(&timeout.future) == -EINVAL);
+	edo_timeout_start(&timeout, EDO_SEC(1), &inner.future);
+	CHECK(edo_await(&timeout.future) == 0);
+	edo_future_drop(&timeout.future);
+	return 0;
+}
+
+static void it_can_be_dropped_in_any_state(void **state)
+{
+	(void)state;
+	in_paused_runtime(drops_in_any_state, NULL);
+}
+
+static int limits_a_greedy_one(void *arg)
+{
+	struct scripted greedy = { .future = { &scripted_ops }, .is_greedy = true };
+
+	(void)arg;
+	CHECK(edo_timeout(EDO_MS(3), &greedy.future) == -ETIMEDOUT);
+	return 0;
+}
+
+static void an_inner_future_that_spends_all_budget_cannot_starve_it(void **state)
+{
+	(void)state;
+	in_running_runtime(limits_a_greedy_one, NULL);
+}
+
+static int limits_for_ever(void *arg)
+{
+	edo_timer timer;
+
+	(void)arg;
+	edo_timer_init(&timer, EDO_HOUR(24 * 365));
+	CHECK(edo_timeout(EDO_FOREVER, &timer.future) == 0);
+	CHECK(edo_now() == EDO_HOUR(24 * 365));
+	return 0;
+}
+
+static void pitfall_p07_the_longest_limit_never_passes(void **state)
+{
+	(void)state;
+	in_paused_runtime(limits_for_ever, NULL);
+}
+
+static int nests(void *arg)
+{
+	struct scripted never = ready_at(1000, 0);
+	edo_timeout_future inner;
+
+	(void)arg;
+	edo_timeout_start(&inner, EDO_MS(70), &never.future);
+	CHECK(edo_timeout(EDO_MS(20), &inner.future) == -ETIMEDOUT);
+	CHECK(edo_now() == EDO_MS(20));
+	edo_timeout_start(&inner, EDO_MS(10), &never.future);
+	CHECK(edo_timeout(EDO_MS(90), &inner.future) == -ETIMEDOUT);
+	CHECK(edo_now() == EDO_MS(30));
+	return 0;
+}
+
+static void time_outs_nest(void **state)
+{
+	(void)state;
+	in_paused_runtime(nests, NULL);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_ready_inner_future_wins),
+	cmocka_unit_test(after_the_limit_the_inner_wait_is_dropped),
+	cmocka_unit_test(it_can_be_dropped_in_any_state),
+	cmocka_unit_test(an_inner_future_that_spends_all_budget_cannot_starve_it),
+	cmocka_unit_test(pitfall_p07_the_longest_limit_never_passes),
+	cmocka_unit_test(time_outs_nest),
+};
+
+EDO_TEST_MAIN(tests)
