@@ -35,7 +35,9 @@ static int checks_bytes(void *arg)
 
 static void the_argument_is_copied_whatever_its_size(void **state)
 {
-	static const size_t sizes[] = { 2, 3, 15, 16, 17, 100, 1000, 1800, 1900, 2000, 4000, 60000 };
+	static const size_t sizes[] = {
+		2, 3, 15, 16, 17, 100, 1000, 1800, 1900, 2000, 4000, 60000
+	};
 
 	(void)state;
 	for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
@@ -47,7 +49,8 @@ static void the_argument_is_copied_whatever_its_size(void **state)
 			bytes[i] = (unsigned char)(i * 7);
 		bytes[0] = (unsigned char)sizes[n];
 		bytes[1] = (unsigned char)(sizes[n] >> 8);
-		assert_return_code(edo_spawn_fiber(runtime, checks_bytes, bytes, sizes[n], &task), 0);
+		assert_return_code(edo_spawn_fiber(runtime, checks_bytes, bytes, sizes[n], &task),
+				   0);
 		memset(bytes, 0xff, sizes[n]);
 		free(bytes);
 		assert_int_equal(edo_task_join(task, &result), 0);
@@ -144,7 +147,8 @@ static int joins_five_errno_keepers(void *arg)
 	for (int i = 0; i < 5; i++) {
 		int base = (i + 1) * 1000;
 
-		assert_return_code(edo_spawn_fiber(NULL, keeps_errno, &base, sizeof base, &tasks[i]),
+		assert_return_code(edo_spawn_fiber(NULL, keeps_errno, &base, sizeof base,
+						   &tasks[i]),
 				   0);
 	}
 	for (int i = 0; i < 5; i++) {
@@ -166,8 +170,8 @@ static void errno_belongs_to_the_fiber_and_the_threads_is_not_harmed(void **stat
 
 static int keeps_registers(void *arg)
 {
-	volatile int seed = *(int *)arg;
-	int a = seed, b = seed * 2, c = seed * 3, d = seed * 5, e = seed * 7, f = seed * 11;
+	volatile unsigned seed = *(unsigned *)arg;
+	unsigned a = seed, b = seed * 2, c = seed * 3, d = seed * 5, e = seed * 7, f = seed * 11;
 	double x = seed * 0.5, y = seed * 0.25;
 
 	for (int i = 0; i < 50; i++) {
@@ -178,10 +182,10 @@ static int keeps_registers(void *arg)
 		d += f & 15;
 		e ^= a;
 		f += 3;
-		x = x * 1.0001 + y;
+		x = x * 0.5 + y;
 		y = y * 0.5 + 1;
 	}
-	return (a ^ b ^ c ^ d ^ e ^ f ^ (int)x ^ (int)y) & 0xffff;
+	return (int)((a ^ b ^ c ^ d ^ e ^ f ^ (unsigned)x ^ (unsigned)y) & 0xffff);
 }
 
 static int joins_register_keepers(void *arg)
@@ -191,7 +195,7 @@ static int joins_register_keepers(void *arg)
 
 	(void)arg;
 	for (int i = 0; i < 8; i++) {
-		int seed = i * 12345 + 1;
+		unsigned seed = (unsigned)i * 12345 + 1;
 
 		expected[i] = keeps_registers(&seed);
 		assert_return_code(edo_spawn_fiber(NULL, keeps_registers, &seed, sizeof seed,

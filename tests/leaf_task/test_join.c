@@ -166,7 +166,8 @@ static void a_join_with_a_limit_can_be_tried_again(void **state)
 	gate_init(&gate);
 	joined = spawn(fiber_awaits_gate, &gate);
 	assert_int_equal(run_on(runtime, limited_join, joined), -ETIMEDOUT);
-	assert_int_equal(limited_join(joined), -EINVAL); /* in a thread that has no runtime: no clock */
+	assert_int_equal(limited_join(joined),
+			 -EINVAL); /* in a thread that has no runtime: no clock */
 	gate_open(&gate);
 	assert_int_equal(run_on(runtime, limited_join, joined), 0);
 	edo_task_detach(joined);

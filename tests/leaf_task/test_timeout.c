@@ -100,8 +100,8 @@ static int nests_limits(void *arg)
 	struct gate *gate = arg;
 	edo_timeout_future inner, outer;
 	edo_instant start = edo_now();
-	int rc = edo_await(edo_timeout_start(
-		&outer, EDO_MS(5), edo_timeout_start(&inner, EDO_MS(50), &gate->future)));
+	int rc = edo_await(edo_timeout_start(&outer, EDO_MS(5),
+					     edo_timeout_start(&inner, EDO_MS(50), &gate->future)));
 
 	assert_int_equal(edo_now() - start, EDO_MS(5));
 	return rc;

@@ -241,8 +241,10 @@ static void fibers_that_never_return_are_given_up_at_the_limit(void **state)
 	gate_init(&gate);
 	joined = spawn_counted(never_ready);
 	assert_return_code(edo_spawn_fiber(runtime, never_returns, &gate.future, 0, &tasks[0]), 0);
-	assert_return_code(edo_spawn_fiber(runtime, never_returns_and_sleeps, NULL, 0, &tasks[1]), 0);
-	assert_return_code(edo_spawn_fiber(runtime, never_returns_and_joins, joined, 0, &tasks[2]), 0);
+	assert_return_code(edo_spawn_fiber(runtime, never_returns_and_sleeps, NULL, 0, &tasks[1]),
+			   0);
+	assert_return_code(edo_spawn_fiber(runtime, never_returns_and_joins, joined, 0, &tasks[2]),
+			   0);
 	run_on(runtime, fiber_does_nothing, NULL);
 	assert_return_code(edo_spawn_fiber(runtime, never_returns, &gate.future, 0, &tasks[3]), 0);
 	assert_int_equal(edo_runtime_destroy(runtime), -ETIMEDOUT);

@@ -141,7 +141,8 @@ static void waiting_drop(void *data)
 	(void)data;
 }
 
-static const edo_waker_ops waiting_ops = { waiting_clone, waiting_wake, waiting_wake, waiting_drop };
+static const edo_waker_ops waiting_ops = { waiting_clone, waiting_wake, waiting_wake,
+					   waiting_drop };
 
 static edo_poll wakes_one_that_waits(struct actor *actor, edo_context *cx)
 {

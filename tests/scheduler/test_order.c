@@ -81,7 +81,8 @@ static int spawns_three_yielders(void *arg)
 	for (int i = 0; i < 3; i++) {
 		char letter = (char)('a' + i);
 
-		assert_return_code(edo_spawn_fiber(NULL, says_and_yields, &letter, 1, &tasks[i]), 0);
+		assert_return_code(edo_spawn_fiber(NULL, says_and_yields, &letter, 1, &tasks[i]),
+				   0);
 	}
 	for (int i = 0; i < 3; i++)
 		edo_task_join(tasks[i], NULL);
@@ -207,7 +208,8 @@ static int starts_ping_pong(void *arg)
 	return 0;
 }
 
-static void pitfall_p62_two_that_wake_each_other_starve_neither_the_driver_nor_a_yielder(void **state)
+static void pitfall_p62_two_that_wake_each_other_starve_neither_the_driver_nor_a_yielder(
+	void **state)
 {
 	(void)state;
 	run_on(runtime, starts_ping_pong, NULL);

@@ -31,7 +31,7 @@ static unsigned rounds(void)
 
 /* Two places for one gate each, handed to the other thread by turns. */
 static struct gate *handed; /* atomic */
-static int stop;	    /* atomic */
+static int stop;            /* atomic */
 
 static void *opens_what_it_gets(void *arg)
 {

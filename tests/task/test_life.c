@@ -65,7 +65,8 @@ static void aborted_before_its_first_poll_it_is_dropped_unpolled(void **state)
 	edo_task_abort(task);
 	edo_task_abort(task);
 	assert_int_equal(rig_queued(&rig), 1);
-	assert_int_equal(log_.drops, 0); /* pitfall p70: a bit and a schedule, never on the caller's side */
+	assert_int_equal(log_.drops,
+			 0); /* pitfall p70: a bit and a schedule, never on the caller's side */
 	rig_run(&rig);
 	assert_int_equal(log_.polls, 0);
 	assert_true(edo_task_is_finished(task));

@@ -224,8 +224,7 @@ static void visit_drop_join_interest(uint64_t before)
 	if (!(before & J))
 		return;
 	assert_int_equal(edo_state_drop_join_interest(&word), !completer_has_it);
-	assert_int_equal(word,
-			 before & ~(uint64_t)J & ~(uint64_t)(completer_has_it ? 0 : W));
+	assert_int_equal(word, before & ~(uint64_t)J & ~(uint64_t)(completer_has_it ? 0 : W));
 }
 
 static void the_handle_goes_with_the_waker_unless_the_completer_has_it(void **state)
