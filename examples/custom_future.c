@@ -8,7 +8,7 @@
 struct flag {
 	edo_future future;
 	edo_atomic_waker waker; /* register, then check: no wake is ever lost */
-	int raised;		/* touched only through the compiler's atomics */
+	int raised;             /* touched only through the compiler's atomics */
 };
 
 static edo_poll flag_poll(edo_future *future, edo_context *cx)
@@ -44,7 +44,7 @@ static int wait_for_thread(void)
 	if (rc != 0)
 		return -rc;
 	rc = edo_await(&f.future); /* in a fiber: suspends it; in a plain thread: parks it */
-	pthread_join(t, NULL);	   /* f lives on this stack: nobody may hold it when we leave */
+	pthread_join(t, NULL);     /* f lives on this stack: nobody may hold it when we leave */
 	return rc;
 }
 
