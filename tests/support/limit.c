@@ -2,12 +2,21 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define STATUS_TIMED_OUT 124
+#define LAST_RESORT_SECONDS 10
 #define STACK_SIZE ((size_t)256 * 1024)
 
 static const char *volatile running;
+
+/*
+ * The kernel kills a program that the handler did not end: ThreadSanitizer holds signals back until
+ * the next call of libc, which a loop that spins never makes. The test's name stands on stdout.
+ */
+static timer_t last_resort;
+static int has_last_resort;
 
 static void say(const char *text)
 {
@@ -27,8 +36,17 @@ static void on_alarm(int signal)
 	_exit(STATUS_TIMED_OUT);
 }
 
+static void arm_last_resort(unsigned seconds)
+{
+	const struct itimerspec when = { .it_value.tv_sec = seconds };
+
+	if (has_last_resort)
+		timer_settime(last_resort, 0, &when, NULL);
+}
+
 void edo_test_limit_prepare(void)
 {
+	struct sigevent death = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL };
 	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK };
 	stack_t stack = { .ss_size = STACK_SIZE };
 
@@ -38,6 +56,7 @@ void edo_test_limit_prepare(void)
 		action.sa_flags = 0;
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGALRM, &action, NULL);
+	has_last_resort = timer_create(CLOCK_MONOTONIC, &death, &last_resort) == 0;
 	edo_test_backtrace_prepare();
 }
 
@@ -45,10 +64,12 @@ void edo_test_limit_begin(const char *test_name, unsigned seconds)
 {
 	running = test_name;
 	alarm(seconds);
+	arm_last_resort(seconds + LAST_RESORT_SECONDS);
 }
 
 void edo_test_limit_end(void)
 {
 	alarm(0);
+	arm_last_resort(0);
 	running = NULL;
 }
