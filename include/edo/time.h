@@ -29,12 +29,12 @@ static inline edo_duration edo_duration_of(uint64_t n, uint64_t unit)
 	return n > EDO_FOREVER / unit ? EDO_FOREVER : n * unit;
 }
 
-#define EDO_NS(n) edo_duration_of((n), UINT64_C(1))
-#define EDO_US(n) edo_duration_of((n), UINT64_C(1000))
-#define EDO_MS(n) edo_duration_of((n), UINT64_C(1000000))
-#define EDO_SEC(n) edo_duration_of((n), UINT64_C(1000000000))
-#define EDO_MIN(n) edo_duration_of((n), UINT64_C(60000000000))
-#define EDO_HOUR(n) edo_duration_of((n), UINT64_C(3600000000000))
+#define EDO_NS(n) edo_duration_of((uint64_t)(n), UINT64_C(1))
+#define EDO_US(n) edo_duration_of((uint64_t)(n), UINT64_C(1000))
+#define EDO_MS(n) edo_duration_of((uint64_t)(n), UINT64_C(1000000))
+#define EDO_SEC(n) edo_duration_of((uint64_t)(n), UINT64_C(1000000000))
+#define EDO_MIN(n) edo_duration_of((uint64_t)(n), UINT64_C(60000000000))
+#define EDO_HOUR(n) edo_duration_of((uint64_t)(n), UINT64_C(3600000000000))
 
 /** @return @p instant + @p duration, at most EDO_FOREVER. */
 static inline edo_instant edo_instant_add(edo_instant instant, edo_duration duration)
