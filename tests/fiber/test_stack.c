@@ -1,6 +1,7 @@
 /* Stacks: guard, cache, failure, ten thousand at once, and what an idle fiber costs. */
 #include "base/sys.h"
 #include "scheduler/gate.h"
+#include "support/allocations.h"
 #include "support/sys_fault.h"
 #include <alloca.h>
 #include <fcntl.h>
@@ -119,6 +120,31 @@ static void an_overflow_hits_the_guard_and_ends_the_process(void **state)
 	assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
 
+/* Asked of the kernel, which says so instead of ending the process. */
+static bool can_be_read(const char *address, int pipe_end)
+{
+	return write(pipe_end, address, 1) == 1;
+}
+
+static void below_a_stack_there_is_a_page_that_nobody_can_touch(void **state)
+{
+	size_t page = edo_sys_page_size();
+	void *base;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(edo_sys_stack_map(4 * page, &base), 0);
+	assert_true(can_be_read(base, ends[1]));
+	assert_true(can_be_read((char *)base + 4 * page - 1, ends[1]));
+	assert_false(can_be_read((char *)base - 1, ends[1]));
+	assert_false(can_be_read((char *)base - page, ends[1]));
+	edo_sys_stack_unmap(base, 4 * page);
+	assert_false(can_be_read(base, ends[1]));
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* ---- the cache ---- */
 
 static int spawns_at_once(void *arg)
@@ -196,6 +222,21 @@ static void a_stack_that_cannot_be_had_is_no_memory_and_the_argument_stays(void 
 			   0);
 	assert_int_equal(edo_task_join(task, &result), 0);
 	assert_int_equal(result, 5);
+}
+
+/* A stack is taken before the cell: without memory for that it goes back. */
+static void a_spawn_that_fails_later_gives_its_stack_back(void **state)
+{
+	edo_task *task = NULL;
+	uint64_t before = maps();
+
+	(void)state;
+	edo_test_allocations_fail(1); /* 0 is the cache itself */
+	assert_int_equal(edo_spawn_fiber(runtime, fiber_does_nothing, NULL, 0, &task), -ENOMEM);
+	assert_int_equal(maps() - before, 1);
+	assert_return_code(edo_spawn_fiber(runtime, fiber_does_nothing, NULL, 0, &task), 0);
+	assert_int_equal(maps() - before, 1);
+	assert_int_equal(edo_task_join(task, NULL), 0);
 }
 
 /* ---- many ---- */
@@ -281,33 +322,57 @@ static void an_idle_fiber_takes_at_most_9_kib(void **state)
 
 /* ---- two threads, one runtime ---- */
 
-static int spawns_from_thread_result; /* atomic */
+/* An allocator in which each thread's first allocation waits for the other's: both make a cache. */
+static pthread_barrier_t both_allocate;
+static _Thread_local bool meets_the_other;
+
+static void *allocate_together(void *context, size_t size, size_t align)
+{
+	void *block = NULL;
+
+	(void)context;
+	if (meets_the_other) {
+		meets_the_other = false;
+		pthread_barrier_wait(&both_allocate);
+	}
+	return posix_memalign(&block, align < 8 ? 8 : align, size) == 0 ? block : NULL;
+}
+
+static void release_plainly(void *context, void *block, size_t size)
+{
+	(void)context;
+	(void)size;
+	free(block);
+}
 
 static void *makes_the_first_fiber(void *arg)
 {
-	for (int i = 0; i < 50; i++)
-		if (edo_spawn_fiber(arg, fiber_does_nothing, NULL, 0, NULL) < 0)
-			set(&spawns_from_thread_result);
-	return NULL;
+	meets_the_other = true;
+	return (void *)(intptr_t)edo_spawn_fiber(arg, fiber_does_nothing, NULL, 0, NULL);
 }
 
 static void two_threads_may_spawn_the_first_fiber_at_once(void **state)
 {
-	(void)state;
-	spawns_from_thread_result = 0;
-	for (unsigned round = 0; round < 100 / edo_test_slowdown(); round++) {
-		edo_runtime *fresh = runtime_new();
-		pthread_t threads[2];
+	edo_allocator allocator = { allocate_together, release_plainly, NULL };
+	edo_config config = EDO_CONFIG_INIT;
+	edo_runtime *fresh;
+	pthread_t threads[2];
 
-		for (int i = 0; i < 2; i++)
-			assert_int_equal(pthread_create(&threads[i], NULL, makes_the_first_fiber,
-							fresh),
-					 0);
-		for (int i = 0; i < 2; i++)
-			pthread_join(threads[i], NULL);
-		runtime_end(fresh);
+	(void)state;
+	config.allocator = &allocator;
+	fresh = runtime_with(&config);
+	pthread_barrier_init(&both_allocate, NULL, 2);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, makes_the_first_fiber, fresh),
+				 0);
+	for (int i = 0; i < 2; i++) {
+		void *rc;
+
+		pthread_join(threads[i], &rc);
+		assert_null(rc);
 	}
-	assert_int_equal(spawns_from_thread_result, 0);
+	pthread_barrier_destroy(&both_allocate);
+	runtime_end(fresh); /* the runner counts what is left */
 }
 
 #define WITH_RUNTIME(test) cmocka_unit_test_setup_teardown(test, begin, finish)
@@ -316,9 +381,11 @@ static const struct CMUnitTest tests[] = {
 	WITH_RUNTIME(nine_tenths_of_a_stack_can_be_used),
 	WITH_RUNTIME(the_stacks_size_can_be_chosen),
 	WITH_RUNTIME(an_overflow_hits_the_guard_and_ends_the_process),
+	cmocka_unit_test(below_a_stack_there_is_a_page_that_nobody_can_touch),
 	WITH_RUNTIME(ended_fibers_stacks_are_used_again),
 	WITH_RUNTIME(the_cache_keeps_as_many_as_it_was_told),
 	WITH_RUNTIME(a_stack_that_cannot_be_had_is_no_memory_and_the_argument_stays),
+	WITH_RUNTIME(a_spawn_that_fails_later_gives_its_stack_back),
 	WITH_RUNTIME(ten_thousand_fibers_live_at_once),
 	WITH_RUNTIME(an_idle_fiber_takes_at_most_9_kib),
 	WITH_RUNTIME(two_threads_may_spawn_the_first_fiber_at_once),

@@ -71,6 +71,38 @@ static void with_no_time_at_all_the_future_is_still_polled_first(void **state)
 	assert_int_equal(run_on(runtime, limit_of_nothing, &gate), 0);
 }
 
+/* Between two ticks the next one would still be to come. */
+static int takes_no_time(void *arg)
+{
+	struct gate *gate = arg;
+	edo_timeout_future timeout;
+	edo_waker none = { 0 };
+	edo_context cx;
+	edo_instant start;
+
+	assert_int_equal(edo_advance(EDO_US(300)), 0);
+	start = edo_now();
+	assert_int_equal(edo_timeout(0, &gate->future), -ETIMEDOUT);
+	assert_int_equal(edo_now(), start);
+
+	gate_init(gate);
+	edo_context_init(&cx, &none);
+	edo_timeout_start(&timeout, 0, &gate->future);
+	assert_int_equal(edo_future_poll(&timeout.future, &cx), -ETIMEDOUT);
+	assert_int_equal(gate->drops, 1); /* with the result, not with the drop that follows */
+	edo_future_drop(&timeout.future);
+	return 0;
+}
+
+static void a_limit_of_nothing_has_passed_at_once_and_drops_the_wait(void **state)
+{
+	struct gate gate;
+
+	(void)state;
+	gate_init(&gate);
+	assert_int_equal(run_on(runtime, takes_no_time, &gate), 0);
+}
+
 /* Inner work that never ends and never lets go of the budget (p16's kin): the limit is seen all the same. */
 static edo_poll spends_all(struct actor *actor, edo_context *cx)
 {
@@ -161,6 +193,7 @@ static const struct CMUnitTest tests[] = {
 	WITH_RUNTIME(what_is_not_ready_in_time_times_out_and_is_dropped),
 	WITH_RUNTIME(what_is_ready_in_time_is_the_result),
 	WITH_RUNTIME(with_no_time_at_all_the_future_is_still_polled_first),
+	WITH_RUNTIME(a_limit_of_nothing_has_passed_at_once_and_drops_the_wait),
 	WITH_RUNTIME(pitfall_p16_a_future_that_always_has_work_times_out_too),
 	WITH_RUNTIME(the_shorter_of_two_limits_counts),
 	WITH_RUNTIME(no_future_is_an_error),

@@ -259,6 +259,45 @@ static void fibers_that_never_return_are_given_up_at_the_limit(void **state)
 	edo_task_detach(joined);
 }
 
+/* Told to end, it computes past the limit before it waits again. */
+NEVER static int computes_past_the_limit(void *arg)
+{
+	edo_instant start;
+
+	(void)edo_await(arg);
+	start = edo_now();
+	while (edo_now() - start < EDO_MS(5))
+		;
+	for (;;)
+		edo_yield();
+}
+
+/* It never gets to see its cancellation: what is linked into its stack is unlinked before that goes. */
+static void a_fiber_that_is_given_up_in_its_await_leaves_nothing_registered(void **state)
+{
+	edo_config config = EDO_CONFIG_INIT;
+	struct gate gates[2];
+
+	(void)state;
+	runtime_end(runtime);
+	config.shutdown_timeout = EDO_MS(1);
+	config.event_interval = 1;
+	runtime = runtime_with(&config);
+	gate_init(&gates[0]);
+	gate_init(&gates[1]);
+	assert_return_code(edo_spawn_fiber(runtime, computes_past_the_limit, &gates[0].future, 0,
+					   NULL),
+			   0);
+	assert_return_code(edo_spawn_fiber(runtime, never_returns, &gates[1].future, 0, NULL), 0);
+	for (int i = 0; i < 4; i++)
+		run_on(runtime, fiber_does_nothing, NULL);
+	assert_int_equal(gates[1].polls, 1);
+	assert_int_equal(edo_runtime_destroy(runtime), -ETIMEDOUT);
+	assert_int_equal(gates[1].polls, 1);
+	assert_int_equal(gates[1].drops, 1);
+	assert_false(edo_waker_is_set(&gates[1].waker.edo_waker_));
+}
+
 static void a_clock_that_stands_does_not_stop_the_limit(void **state)
 {
 	edo_config config = EDO_CONFIG_INIT;
@@ -513,6 +552,7 @@ static const struct CMUnitTest tests[] = {
 	WITH_RUNTIME(a_fiber_that_never_began_runs_with_failing_awaits),
 	WITH_RUNTIME(a_fiber_may_ignore_its_cancellation_for_some_time),
 	WITH_RUNTIME(fibers_that_never_return_are_given_up_at_the_limit),
+	WITH_RUNTIME(a_fiber_that_is_given_up_in_its_await_leaves_nothing_registered),
 	WITH_RUNTIME(a_clock_that_stands_does_not_stop_the_limit),
 	WITH_RUNTIME(a_drop_function_that_spawns_keeps_what_it_would_have_spawned),
 	WITH_RUNTIME(a_drop_function_may_wake_what_ends_as_well),

@@ -117,6 +117,37 @@ static void a_yield_goes_behind_all_that_is_ready(void **state)
 	assert_string_equal(trace, "x1yz2");
 }
 
+/* Each spawns the next when it runs, so there is always one more that is ready: up to 'd'. */
+static edo_poll spawns_the_next_letter(struct actor *actor, edo_context *cx)
+{
+	struct actor next = *actor;
+
+	(void)cx;
+	say(actor->n);
+	if (next.n++ < 'd')
+		assert_return_code(edo_spawn(NULL, &next.future, NULL), 0);
+	return EDO_READY;
+}
+
+static int yields_before_a_chain(void *arg)
+{
+	struct actor actor = actor_of(spawns_the_next_letter, NULL);
+
+	(void)arg;
+	actor.n = 'a';
+	assert_return_code(edo_spawn(NULL, &actor.future, NULL), 0);
+	edo_yield();
+	say('.');
+	return 0;
+}
+
+static void a_yield_also_goes_behind_what_becomes_ready_meanwhile(void **state)
+{
+	(void)state;
+	run_on(runtime, yields_before_a_chain, NULL);
+	assert_string_equal(trace, "abcd.");
+}
+
 static void the_same_program_runs_the_same_way_twice(void **state)
 {
 	char first[sizeof trace];
@@ -215,6 +246,17 @@ static void pitfall_p62_two_that_wake_each_other_starve_neither_the_driver_nor_a
 	run_on(runtime, starts_ping_pong, NULL);
 	assert_string_equal(trace, "y");
 	assert_in_range(longest_without_look, 1, 61);
+}
+
+/* The polls of a thread's own wait count as well: each of these has one besides its fiber's. */
+static void pitfall_p66_short_block_ons_let_the_driver_be_seen_every_61_polls(void **state)
+{
+	uint64_t before = looks();
+
+	(void)state;
+	for (int i = 0; i < 610; i++)
+		run_on(runtime, fiber_does_nothing, NULL);
+	assert_true(looks() - before >= 2 * 610 / 62);
 }
 
 static void the_event_interval_can_be_chosen(void **state)
@@ -427,9 +469,11 @@ static const struct CMUnitTest tests[] = {
 	WITH_RUNTIME(tasks_run_in_the_order_in_which_they_were_spawned),
 	WITH_RUNTIME(in_a_yield_every_other_ready_task_runs_once),
 	WITH_RUNTIME(a_yield_goes_behind_all_that_is_ready),
+	WITH_RUNTIME(a_yield_also_goes_behind_what_becomes_ready_meanwhile),
 	WITH_RUNTIME(the_same_program_runs_the_same_way_twice),
 	WITH_RUNTIME(pitfall_p65_a_task_that_yields_lets_the_driver_be_seen_every_61_polls),
 	WITH_RUNTIME(pitfall_p62_two_that_wake_each_other_starve_neither_the_driver_nor_a_yielder),
+	WITH_RUNTIME(pitfall_p66_short_block_ons_let_the_driver_be_seen_every_61_polls),
 	WITH_RUNTIME(the_event_interval_can_be_chosen),
 	WITH_RUNTIME(a_task_from_another_thread_runs_within_the_inject_interval),
 	WITH_RUNTIME(a_fiber_that_awaits_what_is_always_ready_is_cut_at_128),

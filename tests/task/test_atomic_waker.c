@@ -136,6 +136,19 @@ static void a_wake_during_the_registration_is_done_by_it(void **state)
 	assert_int_equal(counting_wakes(&second), 1);
 }
 
+/* The moment between a wake's two steps, when another thread has the waker in its hands. */
+static void a_registration_while_a_wake_is_under_way_is_woken_at_once(void **state)
+{
+	const uintptr_t waking = 2;
+
+	(void)state;
+	place.edo_state_ = waking;
+	enter(&first);
+	assert_int_equal(counting_wakes(&first), 1);
+	assert_int_equal(counting_alive(&first), 0);
+	place.edo_state_ = 0;
+}
+
 /* A waker whose wake() registers: allowed, since the place is free again by then. */
 static edo_waker reentrant_clone(void *data);
 static void reentrant_wake(void *data)
@@ -282,6 +295,7 @@ static const struct CMUnitTest tests[] = {
 	WITH_PLACE(cleared_nobody_is_woken_and_it_can_be_used_again),
 	WITH_PLACE(taken_the_waker_is_the_callers),
 	WITH_PLACE(a_wake_during_the_registration_is_done_by_it),
+	WITH_PLACE(a_registration_while_a_wake_is_under_way_is_woken_at_once),
 	WITH_PLACE(a_wake_may_register_anew),
 	WITH_PLACE(no_wake_is_lost_between_threads),
 	WITH_PLACE(register_then_check_sees_each_single_change),

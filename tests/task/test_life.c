@@ -300,6 +300,25 @@ static void the_owned_list_holds_exactly_what_has_not_ended(void **state)
 	edo_future_drop(&puppet.future); /* for the teardown's count */
 }
 
+/* The last one gone, the ring is empty and takes a first one again; the ended one's cell still lives. */
+static void the_owned_list_can_be_emptied_and_filled_again(void **state)
+{
+	struct edo_task *ended;
+
+	(void)state;
+	spawn(puppet_ready);
+	ended = task;
+	rig_run(&rig);
+	assert_null(rig.scheduler.owned.first);
+	spawn(NULL);
+	assert_ptr_equal(rig.scheduler.owned.first, task);
+	assert_ptr_not_equal(task, ended);
+	edo_task_abort(task);
+	rig_run(&rig);
+	edo_task_detach(task);
+	edo_task_detach(ended);
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, begin, finish)
 
 static const struct CMUnitTest tests[] = {
@@ -321,6 +340,7 @@ static const struct CMUnitTest tests[] = {
 	WITH_RIG(an_allocation_that_fails_leaves_the_future_to_the_caller),
 	WITH_RIG(pitfall_p69_a_drop_function_may_end_another_task),
 	WITH_RIG(the_owned_list_holds_exactly_what_has_not_ended),
+	WITH_RIG(the_owned_list_can_be_emptied_and_filled_again),
 };
 
 EDO_TEST_MAIN(tests)

@@ -19,12 +19,13 @@ static bool can_be(uint64_t flags)
 	return !((flags & R) && (flags & C));
 }
 
-/* Calls visit for each combination of flags that can be, with 1 and with 3 references. */
+/* Calls visit for each combination of flags that can be, with 1, 2 and 3 references. */
 static void for_each_word(void (*visit)(uint64_t before))
 {
 	for (uint64_t flags = 0; flags <= ALL_FLAGS; flags++)
 		if (can_be(flags)) {
 			visit(flags + REF);
+			visit(flags + 2 * REF);
 			visit(flags + 3 * REF);
 		}
 }
