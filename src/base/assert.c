@@ -12,7 +12,7 @@ void edo_assert_failed(const char *condition, const char *file, int line)
 	abort();
 }
 
-void edo_misuse_line(const char *function, const char *text)
+void edo_misuse_line(const char *function, const char *text, const char *what)
 {
-	fprintf(stderr, "edo: %s: %s\n", function, text);
+	fprintf(stderr, "edo: %s: %s%s%s\n", function, text, what ? ": " : "", what ? what : "");
 }

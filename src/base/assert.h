@@ -6,19 +6,23 @@
 #ifndef EDO_BASE_ASSERT_H
 #define EDO_BASE_ASSERT_H
 
+#include <stddef.h>
+
 #ifdef EDO_DEBUG
 
 void edo_assert_failed(const char *condition, const char *file, int line);
-void edo_misuse_line(const char *function, const char *text);
+void edo_misuse_line(const char *function, const char *text, const char *what);
 
 #define EDO_ASSERT(condition)                                                                      \
 	((condition) ? (void)0 : edo_assert_failed(#condition, __FILE__, __LINE__))
-#define edo_misuse(text) edo_misuse_line(__func__, (text))
+#define edo_misuse(text) edo_misuse_line(__func__, (text), NULL)
+#define edo_misuse_of(text, what) edo_misuse_line(__func__, (text), (what))
 
 #else
 
 #define EDO_ASSERT(condition) ((void)sizeof(condition))
 #define edo_misuse(text) ((void)0)
+#define edo_misuse_of(text, what) ((void)(what))
 
 #endif
 #endif

@@ -1,6 +1,7 @@
 /* Names of errors, as edo means them. */
 #include <edo/error.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 static const struct {
@@ -43,6 +44,8 @@ const char *edo_strerror(int error)
 {
 	if (error >= 0)
 		return "success";
+	if (error == INT_MIN) /* EDO_PENDING, whose negative there is not */
+		return "not yet";
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (names[i].error == -error)
 			return names[i].text;

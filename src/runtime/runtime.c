@@ -16,7 +16,7 @@ static int check(const edo_config *config)
 	const char *bad = edo_config_bad_field(config);
 
 	if (bad) {
-		edo_misuse(bad);
+		edo_misuse_of("this field of the configuration makes no sense", bad);
 		return -EINVAL;
 	}
 	if (config && config->flavor == EDO_MULTI_THREAD)
