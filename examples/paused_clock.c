@@ -26,7 +26,7 @@ int main(void)
 	config.flavor = EDO_CURRENT_THREAD;
 	config.start_paused = true;
 	config.seed = 42; /* deterministic scheduling order */
-	if ((rc = edo_runtime_create(&rt, &config)) < 0)
+	if (edo_runtime_create(&rt, &config) < 0)
 		return 1;
 	rc = edo_block_on(rt, hour, NULL, &result);
 	edo_runtime_destroy(rt);

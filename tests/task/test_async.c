@@ -134,7 +134,7 @@ static edo_poll switch_poll(edo_future *future, edo_context *cx)
 			EDO_AWAIT(step_start(&me->step, 0, -EPIPE));
 			assert_int_equal(me->async.result, -EPIPE);
 			say("1");
-			/* fall through */
+			__attribute__((fallthrough));
 		case 2:
 			EDO_AWAIT(step_start(&me->step, 1, 7));
 			say("2");
