@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct edo_time_driver driver;
 static uint32_t is_over, wrongs;
@@ -196,6 +197,146 @@ static void owners_and_the_turn_agree_about_every_timer(void **state)
 	end_hammer();
 }
 
+/* ---- a lock-free reset meets the firing of the same timer ---- */
+
+enum { CROSSING = 64, CROSS_TICKS = 1000 };
+
+static edo_timer_entry crossing[CROSSING];
+static uint32_t crossings_begun, crossings_done;
+static uint64_t crossing_tick;
+
+static void await_count(const uint32_t *count, uint32_t wanted)
+{
+	while (__atomic_load_n(count, __ATOMIC_ACQUIRE) != wanted)
+		sched_yield();
+}
+
+/* Backwards, so that it meets the turn, which goes forwards, once a round. */
+static void *reset_backwards(void *arg)
+{
+	unsigned last = *(const unsigned *)arg;
+
+	for (unsigned round = 1; round <= last; round++) {
+		await_count(&crossings_begun, round);
+		for (unsigned i = CROSSING; i > 0; i--)
+			count_wrong(edo_entry_reset(&driver, &crossing[i - 1],
+						    crossing_tick + CROSS_TICKS) != 0);
+		__atomic_store_n(&crossings_done, round, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* Whichever came first: none has fired any more, and those that are armed lie in the wheel. */
+static void check_crossed(void)
+{
+	for (unsigned i = 0; i < CROSSING; i++) {
+		count_wrong(edo_entry_has_fired(&crossing[i]));
+		count_wrong(edo_entry_is_armed(&crossing[i]) !=
+			    edo_wheel_is_armed(&crossing[i].edo_node_));
+		edo_entry_drop(&crossing[i]);
+	}
+}
+
+static void a_reset_and_the_firing_of_one_timer_agree_who_was_first(void **state)
+{
+	unsigned last = rounds(20000);
+	struct rig_waker waker;
+	pthread_t thread;
+
+	(void)state;
+	begin_hammer();
+	rig_waker_init(&waker);
+	crossings_begun = crossings_done = 0;
+	pthread_create(&thread, NULL, reset_backwards, &last);
+	for (unsigned round = 1; round <= last; round++) {
+		crossing_tick = edo_time_tick_of(&driver, edo_time_now(&driver)) + 1;
+		for (unsigned i = 0; i < CROSSING; i++) {
+			edo_entry_init(&crossing[i]);
+			(void)rig_poll(&driver, &crossing[i], crossing_tick, &waker);
+		}
+		__atomic_store_n(&crossings_begun, round, __ATOMIC_RELEASE);
+		(void)rig_turn_to(&driver, crossing_tick * MS);
+		await_count(&crossings_done, round);
+		check_crossed();
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(rig_clones(&waker), 0);
+	end_hammer();
+}
+
+/* ---- the driver fires while an owner waits for the lock ---- */
+
+static edo_timer_entry contended;
+static struct rig_waker contended_waker, other_waker;
+static int contended_rc;
+
+/* Runs `owner` until it waits for the lock, lets the driver fire then, and lets it go on. */
+static void fire_while_it_waits(void *(*owner)(void *))
+{
+	edo_waker waker;
+	pthread_t thread;
+
+	begin_hammer();
+	rig_waker_init(&contended_waker);
+	rig_waker_init(&other_waker);
+	edo_entry_init(&contended);
+	(void)rig_poll(&driver, &contended, 50, &contended_waker);
+	edo_lock_acquire(&driver.shards[0].lock, EDO_RANK_SHARD);
+	pthread_create(&thread, NULL, owner, NULL);
+	await_count(&driver.shards[0].lock.word, 2);
+	assert_true(edo_wheel_remove(&driver.shards[0].wheel, &contended.edo_node_));
+	waker = contended.edo_waker_;
+	__atomic_store_n(&contended.edo_node_.when, EDO_TICK_FIRED, __ATOMIC_RELEASE);
+	edo_lock_release(&driver.shards[0].lock, EDO_RANK_SHARD);
+	edo_waker_wake(&waker);
+	pthread_join(thread, NULL);
+	assert_int_equal(rig_armed(&driver), 0);
+	assert_int_equal(rig_clones(&contended_waker), 0);
+	assert_int_equal(rig_clones(&other_waker), 0);
+	end_hammer();
+}
+
+static void *resets_earlier(void *arg)
+{
+	contended_rc = edo_entry_reset(&driver, &contended, 20);
+	return arg;
+}
+
+static void a_reset_that_waited_for_the_lock_finds_it_fired(void **state)
+{
+	(void)state;
+	fire_while_it_waits(resets_earlier);
+	assert_int_equal(contended_rc, 0);
+	assert_false(edo_entry_has_fired(&contended));
+	assert_false(edo_entry_is_armed(&contended));
+}
+
+static void *polls_with_another_waker(void *arg)
+{
+	contended_rc = rig_poll(&driver, &contended, 50, &other_waker);
+	return arg;
+}
+
+static void a_poll_that_waited_for_the_lock_finds_it_fired(void **state)
+{
+	(void)state;
+	fire_while_it_waits(polls_with_another_waker);
+	assert_int_equal(contended_rc, EDO_READY);
+}
+
+static void *drops(void *arg)
+{
+	edo_entry_drop(&contended);
+	return arg;
+}
+
+static void a_drop_that_waited_for_the_lock_finds_it_fired(void **state)
+{
+	(void)state;
+	fire_while_it_waits(drops);
+	assert_true(edo_entry_has_fired(&contended));
+}
+
 /* ---- drops by strangers while the driver shuts down ---- */
 
 enum { STRANGERS_TIMERS = 500 };
@@ -235,10 +376,47 @@ static void strangers_may_drop_while_the_driver_shuts_down(void **state)
 	}
 }
 
+static uint32_t has_dropped;
+
+static void *drop_and_say_so(void *arg)
+{
+	edo_entry_drop(&doomed[0]);
+	__atomic_store_n(&has_dropped, 1, __ATOMIC_RELEASE);
+	return arg;
+}
+
+/* The pause gives a wrong drop the time to return; a right one waits however long it is. */
+static void a_stranger_waits_for_the_end_of_a_driver_that_it_cannot_find(void **state)
+{
+	struct rig_waker waker;
+	pthread_t thread;
+
+	(void)state;
+	begin_hammer();
+	rig_waker_init(&waker);
+	edo_entry_init(&doomed[0]);
+	(void)rig_poll(&driver, &doomed[0], 50, &waker);
+	has_dropped = 0;
+	rig_unregister(&driver);
+	pthread_create(&thread, NULL, drop_and_say_so, NULL);
+	usleep(20000);
+	assert_int_equal(__atomic_load_n(&has_dropped, __ATOMIC_ACQUIRE), 0);
+	edo_time_shutdown(&driver);
+	pthread_join(thread, NULL);
+	edo_time_destroy(&driver);
+	assert_false(edo_entry_is_armed(&doomed[0]));
+	assert_int_equal(rig_clones(&waker), 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(pitfall_p04_no_timer_is_lost_between_scan_and_sleep),
 	cmocka_unit_test(owners_and_the_turn_agree_about_every_timer),
+	cmocka_unit_test(a_reset_and_the_firing_of_one_timer_agree_who_was_first),
+	cmocka_unit_test(a_reset_that_waited_for_the_lock_finds_it_fired),
+	cmocka_unit_test(a_poll_that_waited_for_the_lock_finds_it_fired),
+	cmocka_unit_test(a_drop_that_waited_for_the_lock_finds_it_fired),
 	cmocka_unit_test(strangers_may_drop_while_the_driver_shuts_down),
+	cmocka_unit_test(a_stranger_waits_for_the_end_of_a_driver_that_it_cannot_find),
 };
 
 EDO_TEST_MAIN(tests)

@@ -3,7 +3,7 @@
 /* Work takes `work[i]` ms after tick i; ticks must be planned for planned[i] ms and met at met[i] ms. */
 struct schedule {
 	edo_missed missed;
-	int ticks;
+	unsigned period, ticks;
 	uint64_t work[8], planned[8], met[8];
 };
 
@@ -13,8 +13,8 @@ static int keeps(void *arg)
 	edo_interval interval;
 	edo_instant start = edo_now(), at;
 
-	CHECK(edo_interval_init(&interval, start, EDO_MS(10), schedule->missed) == 0);
-	for (int i = 0; i < schedule->ticks; i++) {
+	CHECK(edo_interval_init(&interval, start, EDO_MS(schedule->period), schedule->missed) == 0);
+	for (unsigned i = 0; i < schedule->ticks; i++) {
 		CHECK(edo_interval_tick(&interval, &at) == 0);
 		CHECK(at - start == EDO_MS(schedule->planned[i]));
 		CHECK(edo_now() - start == EDO_MS(schedule->met[i]));
@@ -27,11 +27,10 @@ static int keeps(void *arg)
 /* p25: it does not drift by the time that the work takes. */
 static void pitfall_p25_periods_count_from_the_instant_planned(void **state)
 {
-	struct schedule burst = { EDO_MISSED_BURST,
-				  5,
-				  { 3, 9, 1, 7 },
-				  { 0, 10, 20, 30, 40 },
-				  { 0, 10, 20, 30, 40 } };
+	struct schedule burst = {
+		EDO_MISSED_BURST,     10, 5, { 3, 9, 1, 7 }, { 0, 10, 20, 30, 40 },
+		{ 0, 10, 20, 30, 40 }
+	};
 	struct schedule delay = burst, skip = burst;
 
 	(void)state;
@@ -45,6 +44,7 @@ static void pitfall_p25_periods_count_from_the_instant_planned(void **state)
 static void burst_catches_up_with_what_was_missed(void **state)
 {
 	struct schedule schedule = { EDO_MISSED_BURST,
+				     10,
 				     7,
 				     { 0, 35 },
 				     { 0, 10, 20, 30, 40, 50, 60 },
@@ -56,27 +56,35 @@ static void burst_catches_up_with_what_was_missed(void **state)
 
 static void delay_starts_a_new_grid_at_the_late_tick(void **state)
 {
-	struct schedule schedule = { EDO_MISSED_DELAY,
-				     5,
-				     { 0, 35 },
-				     { 0, 10, 20, 55, 65 },
+	struct schedule schedule = { EDO_MISSED_DELAY,     10, 5, { 0, 35 }, { 0, 10, 20, 55, 65 },
 				     { 0, 10, 45, 55, 65 } };
 
 	(void)state;
 	in_paused_runtime(keeps, &schedule);
 }
 
+/* Up to 5 ms every tick may be late, unless a whole period has passed. */
+static void delay_keeps_its_grid_when_a_tick_is_only_usually_late(void **state)
+{
+	struct schedule usual = { EDO_MISSED_DELAY, 10, 4, { 15 }, { 0, 10, 20, 30 },
+				  { 0, 15, 20, 30 } };
+	struct schedule late = { EDO_MISSED_DELAY, 10, 4, { 16 }, { 0, 10, 26, 36 },
+				 { 0, 16, 26, 36 } };
+	struct schedule missed = {
+		EDO_MISSED_DELAY, 3, 4, { 7 }, { 0, 3, 10, 13 }, { 0, 7, 10, 13 }
+	};
+
+	(void)state;
+	in_paused_runtime(keeps, &usual);
+	in_paused_runtime(keeps, &late);
+	in_paused_runtime(keeps, &missed);
+}
+
 static void skip_goes_on_at_the_next_multiple(void **state)
 {
-	struct schedule schedule = { EDO_MISSED_SKIP,
-				     5,
-				     { 0, 35 },
-				     { 0, 10, 20, 50, 60 },
+	struct schedule schedule = { EDO_MISSED_SKIP,      10, 5, { 0, 35 }, { 0, 10, 20, 50, 60 },
 				     { 0, 10, 45, 50, 60 } };
-	struct schedule exactly = { EDO_MISSED_SKIP,
-				    5,
-				    { 0, 30 },
-				    { 0, 10, 20, 50, 60 },
+	struct schedule exactly = { EDO_MISSED_SKIP,      10, 5, { 0, 30 }, { 0, 10, 20, 50, 60 },
 				    { 0, 10, 40, 50, 60 } };
 
 	(void)state;
@@ -268,6 +276,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(pitfall_p25_periods_count_from_the_instant_planned),
 	cmocka_unit_test(burst_catches_up_with_what_was_missed),
 	cmocka_unit_test(delay_starts_a_new_grid_at_the_late_tick),
+	cmocka_unit_test(delay_keeps_its_grid_when_a_tick_is_only_usually_late),
 	cmocka_unit_test(skip_goes_on_at_the_next_multiple),
 	cmocka_unit_test(a_period_of_nothing_is_an_error),
 	cmocka_unit_test(a_period_of_1_ns_is_served_as_fast_as_ticks_go),

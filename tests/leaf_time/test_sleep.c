@@ -27,6 +27,12 @@ static int does_not_wait(void *arg)
 	CHECK(edo_sleep_until(0) == 0);
 	CHECK(edo_sleep_until(now) == 0);
 	CHECK(edo_now() == now);
+	CHECK(edo_advance(EDO_US(300)) == 0); /* into the middle of a tick */
+	now = edo_now();
+	CHECK(edo_sleep(0) == 0);
+	CHECK(edo_sleep_until(now) == 0);
+	CHECK(edo_sleep_until(now - EDO_US(100)) == 0);
+	CHECK(edo_now() == now);
 	return 0;
 }
 

@@ -148,6 +148,47 @@ static void time_outs_nest(void **state)
 	in_paused_runtime(nests, NULL);
 }
 
+static int polls_by_hand(void *arg)
+{
+	struct scripted greedy = { .future = { &scripted_ops }, .is_greedy = true };
+	struct scripted second = ready_at(2, 7), never = ready_at(1000, 0);
+	struct counting_waker waker;
+	edo_timeout_future timeout;
+	edo_context cx;
+
+	(void)arg;
+	counting_waker_init(&waker);
+	edo_context_init(&cx, &waker.waker);
+	edo_timeout_start(&timeout, EDO_MS(5), &second.future);
+	CHECK(edo_future_poll(&timeout.future, &cx) == EDO_PENDING);
+	CHECK(waker.clones == 1);
+	CHECK(edo_future_poll(&timeout.future, &cx) == 7);
+	CHECK(waker.clones == 0); /* the timer is gone with the result */
+	edo_future_drop(&timeout.future);
+
+	edo_timeout_start(&timeout, EDO_MS(5), &greedy.future);
+	CHECK(edo_future_poll(&timeout.future, &cx) == EDO_PENDING);
+	CHECK(waker.clones == 1);   /* the timer was polled nevertheless, */
+	CHECK(cx.edo_budget_ == 0); /* on a unit that was only lent */
+	edo_future_drop(&timeout.future);
+
+	edo_context_init(&cx, &waker.waker);
+	edo_timeout_start(&timeout, EDO_MS(5), &never.future);
+	CHECK(edo_future_poll(&timeout.future, &cx) == EDO_PENDING);
+	CHECK(edo_sleep(EDO_MS(5)) == 0);
+	CHECK(edo_future_poll(&timeout.future, &cx) == -ETIMEDOUT);
+	CHECK(never.drops == 1);
+	edo_future_drop(&timeout.future);
+	CHECK(never.drops == 1);
+	return 0;
+}
+
+static void what_is_over_is_dropped_with_the_result_and_not_later(void **state)
+{
+	(void)state;
+	in_paused_runtime(polls_by_hand, NULL);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_ready_inner_future_wins),
 	cmocka_unit_test(after_the_limit_the_inner_wait_is_dropped),
@@ -155,6 +196,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_inner_future_that_spends_all_budget_cannot_starve_it),
 	cmocka_unit_test(pitfall_p07_the_longest_limit_never_passes),
 	cmocka_unit_test(time_outs_nest),
+	cmocka_unit_test(what_is_over_is_dropped_with_the_result_and_not_later),
 };
 
 EDO_TEST_MAIN(tests)
