@@ -1,4 +1,5 @@
 #include "rig.h"
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -47,8 +48,11 @@ void rig_listen(edo_tcp_listener *listener, edo_addr *addr)
 int rig_dial(const edo_addr *addr)
 {
 	int fd = socket(addr->sockaddr.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int on = 1;
 
 	assert_return_code(fd, errno);
+	/* What a test sends is there when the call returns, and not when the last one was acknowledged. */
+	assert_return_code(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), errno);
 	assert_return_code(connect(fd, &addr->sockaddr.any, addr->len), errno);
 	return fd;
 }

@@ -37,6 +37,27 @@ static void a_port_in_use_is_told(void **state)
 	assert_int_equal(edo_tcp_listener_close(&second), 0);
 }
 
+/* Closed by us first, a connection leaves its port waiting (TIME_WAIT); a restart must not wait with it. */
+static void a_port_with_old_connections_can_be_listened_at_again(void **state)
+{
+	edo_tcp_listener listener;
+	edo_tcp stream;
+	edo_addr addr;
+	char byte;
+	int fd;
+
+	(void)state;
+	rig_listen(&listener, &addr);
+	fd = rig_dial(&addr);
+	assert_int_equal(edo_tcp_accept(&listener, &stream, NULL), 0);
+	assert_int_equal(edo_tcp_close(&stream), 0);
+	assert_int_equal(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+	assert_int_equal(edo_tcp_listener_close(&listener), 0);
+	assert_int_equal(edo_tcp_listen_with(&listener, &addr, NULL), 0);
+	assert_int_equal(edo_tcp_listener_close(&listener), 0);
+}
+
 static void listeners_that_ask_for_it_share_a_port(void **state)
 {
 	edo_listen_options options = EDO_LISTEN_INIT;
@@ -511,6 +532,7 @@ static void on_another_runtime_or_after_its_end_a_listener_says_so(void **state)
 static const struct CMUnitTest tests[] = {
 	rig_test(a_listener_tells_the_port_it_was_given),
 	rig_test(a_port_in_use_is_told),
+	rig_test(a_port_with_old_connections_can_be_listened_at_again),
 	rig_test(listeners_that_ask_for_it_share_a_port),
 	rig_test(options_that_make_no_sense_are_refused),
 	rig_test(an_older_program_s_shorter_options_are_taken),

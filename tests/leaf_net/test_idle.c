@@ -163,6 +163,40 @@ static void both_directions_see_one_expiry(void **state)
 	assert_int_equal(edo_tcp_close(&stream), 0);
 }
 
+/* The limit has passed for both; but before the writer looks, there is room and it goes on. */
+static void an_operation_that_has_moved_bytes_since_is_not_timed_out(void **state)
+{
+	static char bytes[8 << 20];
+	edo_tcp_io read, write;
+	edo_tcp stream;
+	char byte;
+	size_t done;
+	int peer;
+
+	(void)state;
+	rig_pair(&stream, &peer);
+	assert_int_equal(edo_tcp_set_buffers(&stream, 65536, 0), 0);
+	assert_int_equal(edo_tcp_set_timeout(&stream, EDO_SEC(30)), 0);
+	edo_tcp_write_all_start(&write, &stream, bytes, sizeof bytes);
+	edo_tcp_read_start(&read, &stream, &byte, 1);
+	assert_int_equal(rig_poll(&write.future), EDO_PENDING);
+	assert_int_equal(rig_poll(&read.future), EDO_PENDING);
+	assert_int_equal(edo_advance(EDO_SEC(30)), 0);
+	assert_int_equal(rig_poll(&read.future), -ETIMEDOUT);
+	done = write.done;
+	assert_true(done > 0 && done < sizeof bytes);
+	for (size_t got = 0; got < done;)
+		got += (size_t)recv(peer, bytes,
+				    sizeof bytes < done - got ? sizeof bytes : done - got, 0);
+	rig_turn();
+	assert_int_equal(rig_poll(&write.future), EDO_PENDING);
+	assert_true(write.done > done);
+	assert_int_equal(rig_poll(&write.future), EDO_PENDING);
+	edo_future_drop(&write.future);
+	close(peer);
+	assert_int_equal(edo_tcp_close(&stream), 0);
+}
+
 static void a_limit_set_under_a_wait_holds_for_it(void **state)
 {
 	edo_tcp stream;
@@ -261,6 +295,7 @@ static const struct CMUnitTest tests[] = {
 	rig_test_paused(a_read_given_up_and_begun_again_does_not_postpone_the_limit),
 	rig_test_paused(progress_in_one_direction_keeps_the_other_alive),
 	rig_test_paused(both_directions_see_one_expiry),
+	rig_test_paused(an_operation_that_has_moved_bytes_since_is_not_timed_out),
 	rig_test_paused(a_limit_set_under_a_wait_holds_for_it),
 	rig_test_paused(a_limit_lifted_is_none),
 	rig_test_paused(a_limit_of_a_nanosecond_and_of_nearly_for_ever_are_limits),

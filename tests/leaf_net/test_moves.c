@@ -111,6 +111,30 @@ static void a_wait_does_not_go_over_to_a_new_stream_in_the_same_object(void **st
 	assert_int_equal(edo_tcp_close(&stream), 0);
 }
 
+static void a_wait_does_not_go_over_to_a_stream_moved_into_the_object(void **state)
+{
+	edo_tcp stream, other, saved;
+	edo_tcp_io io;
+	char byte;
+	int first, second;
+
+	(void)state;
+	rig_pair(&stream, &first);
+	rig_pair(&other, &second);
+	edo_tcp_read_start(&io, &stream, &byte, 1);
+	assert_int_equal(rig_poll(&io.future), EDO_PENDING);
+	saved = stream;
+	stream = other;
+	assert_int_equal(rig_poll(&io.future), -EBADF);
+	edo_future_drop(&io.future);
+	rig_send(first, "s", 1);
+	assert_int_equal(edo_tcp_read(&saved, &byte, 1), 1); /* the claim was let go of */
+	close(first);
+	close(second);
+	assert_int_equal(edo_tcp_close(&saved), 0);
+	assert_int_equal(edo_tcp_close(&stream), 0);
+}
+
 /* p45, p47: with a dup alive the descriptor's events go on; nobody is woken by them. */
 static void pitfall_p47_a_dup_of_a_closed_stream_wakes_nobody(void **state)
 {
@@ -194,6 +218,7 @@ static void halves_move_apart(void **state)
 
 	(void)state;
 	rig_pair(&whole, &peer);
+	assert_int_equal(edo_tcp_set_nodelay(&whole, true), 0); /* so that the copy is up to date */
 	stale = whole;
 	assert_int_equal(edo_tcp_split(&whole, &whole, &writer), 0); /* in place */
 	assert_int_equal(edo_tcp_read(&stale, &byte, 1), -EBADF);
@@ -393,6 +418,7 @@ static const struct CMUnitTest tests[] = {
 	rig_test(zeros_are_a_closed_stream),
 	rig_test(a_closed_stream_does_not_reach_its_successor),
 	rig_test(a_wait_does_not_go_over_to_a_new_stream_in_the_same_object),
+	rig_test(a_wait_does_not_go_over_to_a_stream_moved_into_the_object),
 	rig_test(pitfall_p47_a_dup_of_a_closed_stream_wakes_nobody),
 	rig_test(pitfall_p45_a_descriptor_closed_under_us_is_not_closed_twice),
 	rig_test(halves_do_what_is_theirs_only),
