@@ -68,7 +68,10 @@ typedef struct edo_config {
 	uint32_t events_per_turn;
 	/** Stack of a fiber in bytes, rounded up to pages: 16 KiB to 1 GiB; default 64 KiB. */
 	size_t stack_size;
-	/** Ended fibers' stacks kept for the next ones; default 1024. */
+	/**
+	 * Ended fibers' stacks kept for the next ones; default 1024. A stack keeps the memory that it
+	 * has ever used.
+	 */
 	uint32_t stack_cache;
 	/** Threads' names, cut at 15 characters; default "edo". Copied at creation. */
 	const char *thread_name;

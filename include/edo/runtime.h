@@ -15,7 +15,8 @@ EDO_BEGIN_DECLS
  * Runs @p fn as a fiber on a runtime of its own, with the default configuration, until it returns;
  * then shuts the runtime down.
  *
- * @return what @p fn returned, or why it could not run
+ * @return what @p fn returned, or why it could not run; -ETIMEDOUT: it succeeded, but other fibers did not
+ *         return at the end (see edo_runtime_destroy())
  *
  * Threads: plain threads only; -EDEADLK from a task of any runtime.
  */

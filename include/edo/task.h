@@ -78,11 +78,12 @@ EDO_API void *edo_task_output(edo_task *task);
  * Tells the task to end. A stackless task is dropped where it stands; in a fiber every await fails
  * with -ECANCELED until its function returns. Nothing happens when it has already ended.
  *
- * Threads: any, also while another thread waits for the task. Does not wait, nor consume the handle.
+ * Threads: any, also while another thread waits for the task. Does not wait, nor consume the handle. NULL
+ * is ignored.
  */
 EDO_API void edo_task_abort(edo_task *task);
 
-/** @return whether the task has ended. Threads: any. */
+/** @return whether the task has ended; no task (NULL) has. Threads: any. */
 EDO_API bool edo_task_is_finished(const edo_task *task);
 
 /** Consumes the handle; the task runs on. Threads: any. NULL is ignored. */

@@ -198,7 +198,7 @@ EDO_API int edo_resume(void);
 
 /**
  * Turns the paused clock on by exactly @p duration, fires what is due, and returns when all that
- * became ready has run.
+ * became ready has run; so not while tasks wake each other for ever (those that only yield do not count).
  *
  * @return 0; -EINVAL: the clock is not paused; -ECANCELED as edo_await() (the clock has moved)
  */

@@ -264,16 +264,3 @@ void edo_sys_stack_unmap(void *base, size_t size)
 	munmap((char *)base - guard, size + guard);
 	errno = saved_errno;
 }
-
-void edo_sys_stack_forget(void *base, size_t size)
-{
-	int saved_errno = errno;
-
-	madvise(base, size, MADV_DONTNEED);
-	errno = saved_errno;
-}
-
-int edo_sys_process_id(void)
-{
-	return (int)getpid();
-}

@@ -65,11 +65,6 @@ size_t edo_sys_page_size(void);
 /* Reserves size bytes (whole pages) with an unreadable guard page below them; *base is the usable part. */
 int edo_sys_stack_map(size_t size, void **base);
 void edo_sys_stack_unmap(void *base, size_t size);
-/* Gives the memory's pages back, keeping the mapping. */
-void edo_sys_stack_forget(void *base, size_t size);
-
-/* Changes in a child after fork. */
-int edo_sys_process_id(void);
 
 static inline void edo_sys_cpu_relax(void)
 {

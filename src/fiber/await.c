@@ -16,6 +16,14 @@ static edo_poll poll_in_fiber(struct edo_fiber *fiber, edo_future *future)
 	return polled;
 }
 
+/* A drop function runs on the fiber's stack, but may no more wait than a poll function. */
+static void drop_in_fiber(struct edo_fiber *fiber, edo_future *future)
+{
+	fiber->is_polling = true;
+	edo_future_drop(future);
+	fiber->is_polling = false;
+}
+
 /* S1: what spends no budget by itself must not let a fiber go on for ever. */
 static void spend(struct edo_fiber *fiber)
 {
@@ -95,7 +103,7 @@ __attribute__((always_inline)) static inline int await_here(struct edo_runtime *
 	if (!fiber)
 		return await_in_new_thread_wait(edo_runtime_or_current(runtime), future);
 	rc = await_in_fiber(fiber, future);
-	edo_future_drop(future);
+	drop_in_fiber(fiber, future);
 	return rc;
 }
 
@@ -149,6 +157,7 @@ int edo_run(edo_fiber_fn *fn, void *arg)
 {
 	edo_runtime *runtime;
 	int result = 0;
+	int ended;
 	int rc;
 
 	if (edo_thread_is_driving()) {
@@ -159,6 +168,8 @@ int edo_run(edo_fiber_fn *fn, void *arg)
 	if (rc < 0)
 		return rc;
 	rc = edo_block_on(runtime, fn, arg, &result);
-	(void)edo_runtime_destroy(runtime);
-	return rc < 0 ? rc : result;
+	ended = edo_runtime_destroy(runtime);
+	if (rc < 0)
+		return rc;
+	return result < 0 || ended >= 0 ? result : ended;
 }

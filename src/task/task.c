@@ -90,13 +90,15 @@ bool edo_task_end_idle(struct edo_task *task)
 
 void edo_task_abort(struct edo_task *task)
 {
+	if (!task)
+		return;
 	if (edo_state_cancel(&task->state) == EDO_WAKE_SUBMIT)
 		task->scheduler->ops->schedule(task->scheduler, task);
 }
 
 bool edo_task_is_finished(const struct edo_task *task)
 {
-	return edo_state_is_complete(&task->state);
+	return !task || edo_state_is_complete(&task->state);
 }
 
 void *edo_task_output(struct edo_task *task)
