@@ -13,11 +13,11 @@ RELEASE := --buildtype=release -Ddebug=true -Dtests=disabled
 WORK := -Dtests=enabled --werror
 
 .DEFAULT_GOAL := build
-.PHONY: build test demo lint format install bench fuzz docs asan tsan valgrind mutants ci clean help
+.PHONY: build test demo lint format install bench fuzz docs asan tsan release valgrind ci clean help
 
 help:
 	@echo 'build (default), demo, test, lint, format, install (PREFIX, DESTDIR), bench, fuzz, docs,'
-	@echo 'asan, tsan, valgrind, ci, clean'
+	@echo 'asan, tsan, valgrind and release (the tests, built so), ci, clean'
 
 build: build/build.ninja
 	$(NINJA) -C build
@@ -29,6 +29,7 @@ build/build.ninja:
 # A folder of each other kind: build-<kind>, set up with $(<kind>_flags) and $(<kind>_cc).
 test_flags := $(WORK)
 asan_flags := $(WORK) -Db_sanitize=address,undefined -Db_lundef=false
+release_flags := $(WORK) --buildtype=release
 tsan_flags := $(WORK) -Db_sanitize=thread -Db_lundef=false
 valgrind_flags := $(WORK) -Dvalgrind=enabled
 fuzz_flags := -Dtests=disabled -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
@@ -49,7 +50,8 @@ demo:
 	@$(MAKE) --no-print-directory build
 	@tools/demo.sh build
 
-asan tsan:
+# release: as users have it, so that nothing leans on an assert.
+asan tsan release:
 	@tools/install-packages build test
 	@$(MAKE) --no-print-directory build-$@/build.ninja
 	$(MESON) test -C build-$@ --print-errorlogs
