@@ -175,6 +175,7 @@ static void pitfall_p26_a_wait_of_months_is_told_in_full(void **state)
 	assert_int_equal(edo_time_before_wait(&driver, UINT64_MAX), (UINT64_C(1) << 33) * MS);
 	edo_time_after_wait(&driver);
 	edo_entry_drop(&first);
+	rig_set_clock(1003 * MS);
 	(void)unparks_of_arming(&first, EDO_TICK_MAX);
 	assert_int_equal(edo_time_before_wait(&driver, UINT64_MAX), UINT64_MAX);
 	edo_time_after_wait(&driver);

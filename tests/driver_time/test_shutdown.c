@@ -156,6 +156,32 @@ static void a_waker_can_arm_nothing_during_the_shutdown(void **state)
 	edo_time_destroy(&time);
 }
 
+static void reset_the_last(struct rig_waker *woken)
+{
+	edo_timer_entry *last = woken->context;
+
+	assert_int_equal(edo_entry_reset(&time, last, 20), -ESHUTDOWN);
+}
+
+static void a_waker_can_move_nothing_nearer_during_the_shutdown(void **state)
+{
+	static edo_timer_entry entries[100];
+	struct rig_waker last;
+
+	(void)state;
+	start();
+	rig_waker_init(&last);
+	waker.when_woken = reset_the_last;
+	waker.context = &entries[99];
+	for (unsigned i = 0; i < 100; i++) {
+		edo_entry_init(&entries[i]);
+		(void)rig_poll(&time, &entries[i], 50, i < 99 ? &waker : &last);
+	}
+	edo_time_shutdown(&time);
+	assert_int_equal(rig_wakes(&last), 1);
+	edo_time_destroy(&time);
+}
+
 static void nonsense_and_failed_allocations_leave_nothing_behind(void **state)
 {
 	const edo_allocator none = { NULL, NULL, NULL };
@@ -190,6 +216,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(after_a_drop_it_can_be_armed_in_another_driver),
 	cmocka_unit_test(a_waker_may_drop_a_timer_during_the_shutdown),
 	cmocka_unit_test(a_waker_can_arm_nothing_during_the_shutdown),
+	cmocka_unit_test(a_waker_can_move_nothing_nearer_during_the_shutdown),
 	cmocka_unit_test(nonsense_and_failed_allocations_leave_nothing_behind),
 	cmocka_unit_test(without_memory_there_is_no_driver),
 };
