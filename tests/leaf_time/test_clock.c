@@ -72,37 +72,40 @@ static void pitfall_p13_after_an_advance_all_that_is_due_has_run(void **state)
 	in_paused_runtime(advances_over_others, NULL);
 }
 
-enum { CROWD = 300 }; /* more than are run between two looks at the driver */
+enum { CHAIN = 300 }; /* more than are run between two looks at the driver */
 
-static int counts_itself(void *arg)
+static int sleeps_or_follows(void *arg)
 {
-	int *counter = *(int **)arg;
+	edo_task *before = *(edo_task **)arg;
 
-	CHECK(edo_sleep(EDO_MS(10)) == 0);
-	++*counter;
-	return 0;
+	return before ? edo_task_join(before, NULL) : edo_sleep(EDO_MS(10));
 }
 
-static int advances_over_a_crowd(void *arg)
+static int advances_along_a_chain(void *arg)
 {
-	int count = 0;
-	int *counter = &count;
+	edo_task *last = NULL;
 
 	(void)arg;
-	for (int i = 0; i < CROWD; i++)
-		CHECK(edo_go(counts_itself, &counter, sizeof counter) == 0);
-	CHECK(edo_advance(EDO_MS(5)) == 0); /* all run as far as their sleep */
+	for (int i = 0; i < CHAIN; i++) {
+		edo_task *next;
+
+		CHECK(edo_spawn_fiber(NULL, sleeps_or_follows, &last, sizeof last, &next) == 0);
+		last = next;
+	}
+	CHECK(edo_yield() ==
+	      0); /* all wait, the first for its sleep, each other for the one before */
 	CHECK(edo_advance(EDO_MS(9)) == 0);
-	CHECK(count == 0);
+	CHECK(!edo_task_is_finished(last));
 	CHECK(edo_advance(EDO_MS(1)) == 0);
-	CHECK(count == CROWD);
+	CHECK(edo_task_is_finished(last));
+	edo_task_detach(last);
 	return 0;
 }
 
-static void pitfall_p13_an_advance_waits_for_a_crowd_too(void **state)
+static void pitfall_p13_an_advance_waits_for_what_the_due_ones_wake(void **state)
 {
 	(void)state;
-	in_paused_runtime(advances_over_a_crowd, NULL);
+	in_paused_runtime(advances_along_a_chain, NULL);
 }
 
 static int pauses_and_resumes(void *arg)
@@ -212,7 +215,7 @@ static void pitfall_p14_the_clock_does_not_jump_when_told_not_to(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(pitfall_p12_an_advance_moves_exactly_as_far_as_it_says),
 	cmocka_unit_test(pitfall_p13_after_an_advance_all_that_is_due_has_run),
-	cmocka_unit_test(pitfall_p13_an_advance_waits_for_a_crowd_too),
+	cmocka_unit_test(pitfall_p13_an_advance_waits_for_what_the_due_ones_wake),
 	cmocka_unit_test(a_clock_may_be_paused_and_resumed_on_the_way),
 	cmocka_unit_test(outside_a_runtime_there_is_no_clock_to_turn),
 	cmocka_unit_test(when_nothing_is_ready_the_clock_jumps_to_the_next_timer),
