@@ -189,14 +189,31 @@ static bool has_limit(const struct operation *op)
 	return edo_load(&op->sio->idle_limit, relaxed) != 0; /* looked at again where it matters */
 }
 
+/*
+ * Progress starts the limit anew. For whoever waits in the other direction it is moved now; for whoever waits
+ * later it need not be, the next wait begins it. So a stream that one task uses reads one clock a round
+ * trip, when it waits.
+ */
+static void restart_limit(const struct operation *op)
+{
+	struct edo_scheduled_io *sio = op->sio;
+	enum edo_direction other = op->direction == EDO_READING ? EDO_WRITING : EDO_READING;
+
+	/*
+	 * Sequentially consistent, as in order_after_claim(): of a wait that begins in the other
+	 * direction meanwhile, we see the claim, or it sees that the limit is to be begun.
+	 */
+	edo_store(&sio->idle_started, 0, seq_cst);
+	if (edo_load(&sio->claimed[other], seq_cst))
+		edo_io_idle_progress(&op->driver->time, sio, edo_time_now(&op->driver->time));
+}
+
 static void note_progress(const struct operation *op, size_t n)
 {
-	edo_tcp_io *io = op->io;
-
-	io->done += n;
-	io->edo_is_timed_ = false;
+	op->io->done += n;
+	op->io->edo_is_timed_ = false;
 	if (has_limit(op))
-		edo_io_idle_progress(&op->driver->time, op->sio, edo_time_now(&op->driver->time));
+		restart_limit(op);
 }
 
 /* Bytes have moved, or the stream has ended. EDO_PENDING: there is more to do. */
@@ -218,6 +235,16 @@ static edo_poll after_success(const struct operation *op, size_t n, size_t asked
 /* ---- waiting ---- */
 
 /*
+ * Having claimed its direction, a wait looks whether the limit is to be begun. Both sequentially consistent:
+ * see restart_limit(). Nothing is changed here, edo_io_idle_begin() looks again.
+ */
+static void order_after_claim(const struct operation *op)
+{
+	(void)edo_fetch_or(&op->sio->claimed[op->direction], 0, seq_cst);
+	(void)edo_load(&op->sio->idle_started, seq_cst);
+}
+
+/*
  * The first wait of an operation takes down how often the limit has passed so far, also while there is
  * none: one may be set before the wait ends.
  */
@@ -227,10 +254,12 @@ static void begin_limit(const struct operation *op)
 	struct edo_time_driver *time = &op->driver->time;
 
 	io->edo_is_timed_ = true;
-	if (has_limit(op))
+	if (has_limit(op)) {
+		order_after_claim(op);
 		edo_io_idle_begin(time, op->sio, edo_time_now(time), &io->edo_idle_seen_);
-	else /* Acquire: pairs with the count of an expiry in idle.c. */
+	} else { /* Acquire: pairs with the count of an expiry in idle.c. */
 		io->edo_idle_seen_ = edo_load(&op->sio->idle_expirations, acquire);
+	}
 }
 
 static edo_poll wait_for_readiness(const struct operation *op)
