@@ -37,18 +37,21 @@ typedef struct edo_allocator {
 	void *(*allocate)(void *context, size_t size, size_t align);
 	/** Takes back what allocate() returned, with the same size. */
 	void (*release)(void *context, void *memory, size_t size);
+	/** Handed to both functions as it is. */
 	void *context;
 } edo_allocator;
 
 /**
- * A runtime's configuration. Start from EDO_CONFIG_INIT; zero means "default" in every field.
+ * A runtime's configuration. Start from EDO_CONFIG_INIT; zero means "default" in every field but `size`.
  *
  * What makes no sense is -EINVAL at creation, and edo_config_bad_field() names the field.
  */
 typedef struct edo_config {
 	/** sizeof(edo_config) as the program was compiled; set by EDO_CONFIG_INIT. */
 	size_t size;
+	/** How tasks are scheduled. */
 	edo_flavor flavor;
+	/** Which clock timers follow. */
 	edo_clock_source clock;
 	/** No poller: sockets and descriptors say -EOPNOTSUPP. Threads park on a futex instead. */
 	bool disable_io;

@@ -4,8 +4,15 @@
  *
  * In a fiber every function whose name promises to wait suspends the fiber and lets its worker run
  * others. A fiber stays on the worker where it started (thread-local variables and errno are safe
- * to use), and is never dropped: once its spawn has returned 0 its function runs and returns.
- * Aborted, or at shutdown, every await in it fails with -ECANCELED until then.
+ * to use; but not across a wait where several threads drive one runtime by turns, see edo_block_on()),
+ * and is never dropped: once its spawn has returned 0 its function runs and returns. Aborted, or at
+ * shutdown, every await in it fails with -ECANCELED until then.
+ *
+ * **Cancel safe** is a wait that may be given up at any moment (by an abort or a time-out) and begun
+ * again with nothing lost: no byte, no connection, no tick.
+ *
+ * A stack is 64 KiB by default (edo_config::stack_size), and a guard page lies below it: a fiber that
+ * runs into it ends the process with SIGSEGV. Pages that were never touched cost no memory.
  */
 #ifndef EDO_FIBER_H
 #define EDO_FIBER_H
@@ -21,7 +28,7 @@ typedef int edo_fiber_fn(void *arg);
  * Spawns a fiber on this thread's runtime, without a handle.
  *
  * @param arg   copied: @p size bytes of it move into the task, and @p fn gets a pointer to the
- *              copy. With size 0 the pointer itself is handed over
+ *              copy, which is aligned to 16 bytes. With size 0 the pointer itself is handed over
  * @return as edo_spawn(); on failure the argument is still the caller's
  */
 EDO_API EDO_NODISCARD int edo_go(edo_fiber_fn *fn, const void *arg, size_t size);
@@ -39,12 +46,12 @@ EDO_API EDO_NODISCARD int edo_spawn_fiber(edo_runtime *runtime, edo_fiber_fn *fn
  * @return the future's result; -ECANCELED: this fiber was aborted or is being shut down;
  *         -EDEADLK: called inside a poll function; -EINVAL: no future
  *
- * Cancel safety is the future's own; a wait that has lent memory to somebody else is not cut short.
+ * Cancel safety is the future's own.
  */
 EDO_API int edo_await(edo_future *future);
 
 /**
- * Lets every other ready task run once. Wait-free when there is none.
+ * Lets every other ready task run once; with none it goes on at once.
  *
  * @return 0, or -ECANCELED as edo_await()
  */

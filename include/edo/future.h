@@ -30,6 +30,7 @@ typedef int edo_poll;
 /** Not yet: the waker of the context will be woken. No errno value is as small as this. */
 #define EDO_PENDING INT_MIN
 
+/** The head of every future; a pointer to it is how a future is handed about. */
 typedef struct edo_future edo_future;
 
 /** What a kind of future can do, and how large it is. Made by EDO_FUTURE_OPS(). */
@@ -56,8 +57,9 @@ typedef struct edo_future_ops {
 	const char *name;
 } edo_future_ops;
 
-/** The head of every future. */
+/** The first member of every future's struct. */
 struct edo_future {
+	/** What it can do; set by its `_start` or `_init` function, or by you in futures of your own. */
 	const edo_future_ops *ops;
 };
 
@@ -77,7 +79,7 @@ struct edo_driver;
 /**
  * What a poll is given: the waker to be woken, and what lasts for one poll of a task only.
  *
- * Combinators hand the same context to the futures inside them. Whoever polls futures by hand
+ * A future that polls others inside it hands them the same context. Whoever polls futures by hand
  * (from a loop of their own) makes one with edo_context_init() for each round of polls.
  */
 struct edo_context {

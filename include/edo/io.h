@@ -77,14 +77,18 @@ typedef struct edo_async_fd_future {
 	uint32_t edo_claimed_;
 } edo_async_fd_future;
 
-/** Sets @p wait up for any of @p interest. */
+/**
+ * Sets @p wait up for any of @p interest. Results as edo_async_fd_readable(); -EINVAL also for an interest
+ * that the descriptor was not registered for.
+ */
 EDO_API edo_future *edo_async_fd_ready_start(edo_async_fd_future *wait, edo_async_fd *afd,
 					     edo_interest interest);
 
 /**
  * Waits until @p afd may be read. Readiness is a hint: the system call may still say EAGAIN.
  *
- * @return 0; -EBADF: dropped; -EBUSY: another task waits for this direction; -ESHUTDOWN; else as
+ * @return 0; -EBADF: dropped; -EBUSY: another task waits for this direction; -EINVAL: not registered
+ *         for it, or no runtime; -EXDEV: registered with another runtime; -ESHUTDOWN; else as
  *         edo_await(). Cancel safe: readiness stays until it is cleared
  */
 EDO_API EDO_NODISCARD int edo_async_fd_readable(edo_async_fd *afd, edo_ready *ready);

@@ -3,12 +3,15 @@
  * TCP: listeners and streams.
  *
  * Addresses are numeric, "host:port" or "[v6]:port". Every function that waits has a `_start` twin
- * that makes a future for stackless tasks, edo_select() and edo_timeout().
+ * that makes a future for stackless tasks and edo_timeout().
  *
  * **Moving.** An edo_tcp names a registered socket; copying it moves it. Once a copy has been used,
  * the original is dead and using it is -EBADF. Once the stream has been closed through any copy, every
  * function on any other says -EBADF, also when the number of its descriptor has been given out
  * again. An object filled with zeros is a closed stream.
+ *
+ * **Runtimes.** A socket belongs to the runtime on which it was made. Every function that waits says
+ * -EXDEV on another runtime, -EINVAL where there is none, and -ESHUTDOWN when its own has ended.
  *
  * **Threads.** One task may read a stream while another writes it; a second one in the same
  * direction gets -EBUSY. edo_tcp_split() hands out two halves that are closed one by one.
@@ -26,13 +29,15 @@
 
 EDO_BEGIN_DECLS
 
-/** A socket address: IPv4 or IPv6. */
+/** A socket address: IPv4 or IPv6. A plain value: copy it freely. */
 typedef struct edo_addr {
+	/** The system's own form; `any.sa_family` tells which. */
 	union {
 		struct sockaddr any;
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
 	} sockaddr;
+	/** The length in bytes of the form in use. */
 	socklen_t len;
 } edo_addr;
 
@@ -76,6 +81,7 @@ typedef struct edo_tcp_listener {
 
 /** How to listen. Start from EDO_LISTEN_INIT; zero means "default". */
 typedef struct edo_listen_options {
+	/** sizeof(edo_listen_options) as the program was compiled; set by EDO_LISTEN_INIT. */
 	size_t size;
 	/** Connections waiting to be accepted; default 4096. */
 	int backlog;
@@ -87,6 +93,7 @@ typedef struct edo_listen_options {
 	int send_buffer, receive_buffer;
 } edo_listen_options;
 
+/** An initialiser for edo_listen_options: all defaults. */
 #define EDO_LISTEN_INIT                                                                            \
 	{                                                                                          \
 		sizeof(edo_listen_options), 0, false, false, 0, 0                                  \
@@ -101,7 +108,10 @@ typedef struct edo_listen_options {
  */
 EDO_API EDO_NODISCARD int edo_tcp_listen(edo_tcp_listener *listener, const char *address);
 
-/** As edo_tcp_listen(), with options. -EINVAL also for options that make no sense. */
+/**
+ * As edo_tcp_listen(), at an address at hand and with @p options (NULL: all defaults). -EINVAL also for
+ * options that make no sense.
+ */
 EDO_API EDO_NODISCARD int edo_tcp_listen_with(edo_tcp_listener *listener, const edo_addr *address,
 					      const edo_listen_options *options);
 
@@ -168,6 +178,7 @@ EDO_API edo_future *edo_tcp_connect_addr_start(edo_tcp_connect_future *connect, 
  *         system says; -EMFILE …; else as edo_await(). On failure and when cancelled nothing is left
  */
 EDO_API EDO_NODISCARD int edo_tcp_connect(edo_tcp *stream, const char *address);
+/** As edo_tcp_connect(), to an address at hand. */
 EDO_API EDO_NODISCARD int edo_tcp_connect_addr(edo_tcp *stream, const edo_addr *address);
 
 /** One read or write in flight. Storage: the caller's; reusable once ready or dropped. */
@@ -250,7 +261,7 @@ EDO_API int edo_tcp_set_timeout(edo_tcp *stream, edo_duration limit);
 /**
  * Why the last operation on the stream failed, in the stream's own view.
  *
- * @return -ETIMEDOUT: its idle limit; 0 when the failure came from elsewhere (a deadline, an abort) or
+ * @return -ETIMEDOUT: its idle limit; 0 when the failure came from elsewhere (edo_timeout(), an abort) or
  *         there was none; other errors of the socket as they were; -EBADF
  */
 EDO_API int edo_tcp_last_error(edo_tcp *stream);
@@ -279,24 +290,37 @@ EDO_API EDO_NODISCARD int edo_tcp_split(edo_tcp *whole, edo_tcp *reader, edo_tcp
 
 /** Small writes are sent at once (TCP_NODELAY). @return 0; -EBADF. */
 EDO_API int edo_tcp_set_nodelay(edo_tcp *stream, bool on);
+/** Reads what edo_tcp_set_nodelay() sets; @p on is untouched on failure. @return 0; -EBADF. */
 EDO_API int edo_tcp_get_nodelay(edo_tcp *stream, bool *on);
 
 /**
  * Probes a silent peer after @p idle, then every @p every, and gives up after @p probes; whole
  * seconds, rounded up. @p idle 0 turns it off; other zeros leave the system's value.
+ *
+ * @return 0; -EINVAL: less than 0, or more than the system takes; -EBADF
  */
 EDO_API int edo_tcp_set_keepalive(edo_tcp *stream, edo_duration idle, edo_duration every,
 				  int probes);
 
-/** Kernel buffers in bytes (SO_SNDBUF, SO_RCVBUF; the system doubles them); 0 leaves one as it is. */
+/**
+ * Kernel buffers in bytes (SO_SNDBUF, SO_RCVBUF; the system doubles them); 0 leaves one as it is.
+ *
+ * @return 0; -EINVAL: less than 0; -EBADF
+ */
 EDO_API int edo_tcp_set_buffers(edo_tcp *stream, int send, int receive);
+/** Reads the sizes in use, in bytes: on Linux twice what was set. @return 0; -EBADF. */
 EDO_API int edo_tcp_get_buffers(edo_tcp *stream, int *send, int *receive);
 
-/** Close sends a reset and forgets what was not sent (SO_LINGER with 0); off: the usual close. */
+/**
+ * Close sends a reset and forgets what was not sent (SO_LINGER with 0); off: the usual close.
+ *
+ * @return 0; -EBADF
+ */
 EDO_API int edo_tcp_set_reset_on_close(edo_tcp *stream, bool on);
 
-/** The addresses of the two ends. @return 0; -EBADF; -ENOTCONN. */
+/** The address of this end. @return 0; -EBADF. */
 EDO_API int edo_tcp_local_addr(edo_tcp *stream, edo_addr *addr);
+/** The address of the peer. @return 0; -ENOTCONN; -EBADF. */
 EDO_API int edo_tcp_peer_addr(edo_tcp *stream, edo_addr *addr);
 
 /**

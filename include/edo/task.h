@@ -16,7 +16,9 @@
 
 EDO_BEGIN_DECLS
 
+/** What polls tasks; see <edo/runtime.h>. */
 typedef struct edo_runtime edo_runtime;
+/** A handle: the right to wait for a task and to abort it. */
 typedef struct edo_task edo_task;
 
 /**
@@ -41,8 +43,8 @@ EDO_API EDO_NODISCARD int edo_spawn_detached(edo_future *future);
  * @param result  receives what the task ended with: its int, or -ECANCELED when it was aborted or
  *                shut down before its end. NULL when it does not matter
  * @return 0: the task has ended, the handle is consumed. Otherwise the fate of this wait
- *         (-ECANCELED: the joiner was cancelled; -ETIMEDOUT: its deadline passed; -EDEADLK: a wait
- *         inside a poll, or for oneself), and the handle is still the caller's
+ *         (-ECANCELED: the joiner was cancelled; -EBUSY: another waits for it; -EDEADLK: a wait
+ *         inside a poll, or for oneself; -EINVAL: no task), and the handle is still the caller's
  *
  * Threads: any; see edo_await(). Cancel safe: nothing is lost.
  */

@@ -21,6 +21,7 @@ typedef uint64_t edo_duration;
 /** A moment, in ns since the start of its runtime's clock. */
 typedef uint64_t edo_instant;
 
+/** The largest duration and instant: never. */
 #define EDO_FOREVER UINT64_MAX
 
 /** @return @p n units of @p unit ns, or EDO_FOREVER when that does not fit. */
@@ -29,11 +30,17 @@ static inline edo_duration edo_duration_of(uint64_t n, uint64_t unit)
 	return n > EDO_FOREVER / unit ? EDO_FOREVER : n * unit;
 }
 
+/** @p n nanoseconds as a duration. As all of these: @p n is a whole number, not below 0; saturates. */
 #define EDO_NS(n) edo_duration_of((uint64_t)(n), UINT64_C(1))
+/** @p n microseconds. */
 #define EDO_US(n) edo_duration_of((uint64_t)(n), UINT64_C(1000))
+/** @p n milliseconds. */
 #define EDO_MS(n) edo_duration_of((uint64_t)(n), UINT64_C(1000000))
+/** @p n seconds. */
 #define EDO_SEC(n) edo_duration_of((uint64_t)(n), UINT64_C(1000000000))
+/** @p n minutes. */
 #define EDO_MIN(n) edo_duration_of((uint64_t)(n), UINT64_C(60000000000))
+/** @p n hours. */
 #define EDO_HOUR(n) edo_duration_of((uint64_t)(n), UINT64_C(3600000000000))
 
 /** @return @p instant + @p duration, at most EDO_FOREVER. */
@@ -54,7 +61,7 @@ EDO_API edo_instant edo_now(void);
 /**
  * Sleeps for @p duration, never less; 0 does not wait.
  *
- * @return 0; -ECANCELED, -ETIMEDOUT as edo_await(); -EINVAL: no runtime; -EOPNOTSUPP: it has no
+ * @return 0; -ECANCELED, -EDEADLK as edo_await(); -EINVAL: no runtime; -EOPNOTSUPP: it has no
  *         time; -ESHUTDOWN: it ended. Cancel safe. No system call, no allocation
  */
 EDO_API int edo_sleep(edo_duration duration);
@@ -116,7 +123,10 @@ EDO_API bool edo_timer_has_fired(const edo_timer *timer);
  * A limit round any future: its result, or -ETIMEDOUT when the time has passed before. The inner
  * future is polled first: when both are ready it wins.
  *
- * On -ETIMEDOUT the inner wait has been dropped; what the inner future has is still the caller's.
+ * On -ETIMEDOUT the inner wait has been dropped; what the inner future has is still the caller's. Other
+ * errors of the timer (no runtime, no time in it) end the wait in the same way, as for edo_timer.
+ *
+ * Storage of both futures: the caller's; the inner one must outlive this one.
  */
 typedef struct edo_timeout_future {
 	edo_future future;
@@ -129,14 +139,19 @@ typedef struct edo_timeout_future {
 EDO_API edo_future *edo_timeout_start(edo_timeout_future *timeout, edo_duration limit,
 				      edo_future *inner);
 
-/** Waits for @p inner, at most for @p limit. @return its result, or -ETIMEDOUT; else as edo_await() */
+/**
+ * Waits for @p inner, at most for @p limit.
+ *
+ * @return its result; -ETIMEDOUT; -EINVAL: no runtime; -EOPNOTSUPP: it has no time; else as edo_await().
+ *         As cancel safe as @p inner
+ */
 EDO_API int edo_timeout(edo_duration limit, edo_future *inner);
 
 /** What an interval does after ticks were missed. */
 typedef enum edo_missed {
 	/** Catches up: the missed ticks come one after the other. The default. */
 	EDO_MISSED_BURST,
-	/** Starts a new grid at the late tick. */
+	/** Starts a new grid at the late tick, if that was late by more than 5 ms or by a period. */
 	EDO_MISSED_DELAY,
 	/** Drops them and goes on at the next multiple of the period. */
 	EDO_MISSED_SKIP,
@@ -176,10 +191,10 @@ EDO_API edo_future *edo_interval_tick_start(edo_interval_future *tick, edo_inter
  */
 EDO_API int edo_interval_tick(edo_interval *interval, edo_instant *at);
 
-/** The next tick is one period from now. */
+/** The next tick is one period from now. @return as edo_timer_reset() */
 EDO_API int edo_interval_reset(edo_interval *interval);
 
-/** The next tick is at @p instant. */
+/** The next tick is at @p instant, and the grid goes on from there. @return as edo_timer_reset() */
 EDO_API int edo_interval_reset_at(edo_interval *interval, edo_instant instant);
 
 /** Disarms @p interval; complete on return, again is harmless. */
@@ -199,6 +214,10 @@ EDO_API int edo_resume(void);
 /**
  * Turns the paused clock on by exactly @p duration, fires what is due, and returns when all that
  * became ready has run; so not while tasks wake each other for ever (those that only yield do not count).
+ *
+ * It is one step: whatever falls due on the way finds the clock at the end of it already, and a task that
+ * was spawned but has not run yet begins there too (edo_yield() first lets it begin before). To see each timer
+ * at its own moment, sleep or wait instead, and let the clock jump from one to the next.
  *
  * @return 0; -EINVAL: the clock is not paused; -ECANCELED as edo_await() (the clock has moved)
  */

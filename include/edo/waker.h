@@ -14,7 +14,9 @@
 
 EDO_BEGIN_DECLS
 
+/** A right to wake one target. */
 typedef struct edo_waker edo_waker;
+/** What a poll is given; see <edo/future.h>. */
 typedef struct edo_context edo_context;
 
 /** What a waker can do. All four are legal from any thread; none may block or fail. */
@@ -31,7 +33,9 @@ typedef struct edo_waker_ops {
 
 /** A right to wake one target. All zero means "none": waking or dropping it does nothing. */
 struct edo_waker {
+	/** The target, as the functions of `ops` know it. */
 	void *data;
+	/** What to do with it; NULL: no target. */
 	const edo_waker_ops *ops;
 };
 

@@ -4,8 +4,8 @@
  *
  * It keeps any number of timers, each due at a tick, and hands out those whose tick has come. What
  * a tick is, the caller says. Arming, moving and removing take the same few nanoseconds at ten
- * timers as at ten million. All 2^64 ticks are legal times; it is exact: a timer is handed out at
- * its own tick, never before, and nothing is rounded.
+ * timers as at ten million. Every tick up to EDO_WHEEL_MAX is a legal time; it is exact: a timer is
+ * handed out at its own tick, never before, and nothing is rounded.
  *
  * Storage: wheel and timers are the caller's, usually members of other structs, found again with
  * edo_container_of(). Neither may be copied or moved, a wheel after edo_wheel_init(), a timer
@@ -29,6 +29,7 @@ EDO_BEGIN_DECLS
 
 /** The geometry: a slot of level n spans 64^n ticks. */
 #define EDO_WHEEL_LEVELS 6
+/** Slots of each level. */
 #define EDO_WHEEL_SLOTS 64
 
 /**
@@ -115,7 +116,7 @@ EDO_API EDO_NODISCARD int edo_wheel_reset(edo_wheel *wheel, edo_wheel_timer *tim
 EDO_API bool edo_wheel_remove(edo_wheel *wheel, edo_wheel_timer *timer);
 
 /**
- * When to poll next: a tick by which nothing expires before, though nothing need expire at it. For
+ * When to poll next: a tick before which nothing expires, though nothing need expire at it. For
  * the next 64 ticks it is exact unless a timer was moved; beyond, it may name the start of the slot
  * in which the earliest timer lies. At or before the present: the last poll did not finish.
  *
