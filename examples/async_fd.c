@@ -1,6 +1,6 @@
 /*
- * 4 of 11: any non-blocking file descriptor joins the reactor. This is how
- * other C libraries (c-ares, libcurl, hiredis, libpq) are driven by edo.
+ * Any non-blocking file descriptor joins the reactor. This is how other C libraries (c-ares, libcurl,
+ * hiredis, libpq) are driven by edo.
  *
  * The descriptor here is a timerfd that expires every 2 ms.
  */

@@ -1,6 +1,6 @@
 /*
- * 7 of 11: the timer wheel alone, inside somebody else's loop. No runtime,
- * no clock, no lock, no allocation: <edo/wheel.h> and src/wheel/ suffice.
+ * The timer wheel alone, inside somebody else's loop. No runtime, no clock, no lock, no allocation:
+ * <edo/wheel.h> and src/wheel/ suffice.
  */
 #include <assert.h>
 #include <edo/wheel.h>
