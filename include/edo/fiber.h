@@ -6,6 +6,10 @@
  * others. A fiber stays on the worker where it started (thread-local variables and errno are safe
  * to use), and is never dropped: once its spawn has returned 0 its function runs and returns.
  * Aborted, or at shutdown, every await in it fails with -ECANCELED until then.
+ *
+ * A fiber's stack with its guard page takes two of the process's memory mappings, of which Linux allows
+ * 65,530 unless vm.max_map_count says otherwise: with more than about 32,000 fibers at once a spawn is
+ * -ENOMEM. Stackless tasks have no such limit.
  */
 #ifndef EDO_FIBER_H
 #define EDO_FIBER_H

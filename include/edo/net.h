@@ -3,7 +3,7 @@
  * TCP: listeners and streams.
  *
  * Addresses are numeric, "host:port" or "[v6]:port". Every function that waits has a `_start` twin
- * that makes a future for stackless tasks, edo_select() and edo_timeout().
+ * that makes a future for stackless tasks and edo_timeout().
  *
  * **Moving.** An edo_tcp names a registered socket; copying it moves it. Once a copy has been used,
  * the original is dead and using it is -EBADF. Once the stream has been closed through any copy, every
