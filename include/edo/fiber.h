@@ -13,6 +13,10 @@
  *
  * A stack is 64 KiB by default (edo_config::stack_size), and a guard page lies below it: a fiber that
  * runs into it ends the process with SIGSEGV. Pages that were never touched cost no memory.
+ *
+ * A fiber's stack with its guard page takes two of the process's memory mappings, of which Linux allows
+ * 65,530 unless vm.max_map_count says otherwise: with more than about 32,000 fibers at once a spawn is
+ * -ENOMEM. Stackless tasks have no such limit.
  */
 #ifndef EDO_FIBER_H
 #define EDO_FIBER_H

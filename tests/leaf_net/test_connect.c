@@ -65,8 +65,15 @@ static void addresses_that_are_none_are_refused(void **state)
 	assert_int_equal(edo_tcp_connect(&stream, "example.org:80"), -EINVAL);
 	assert_int_equal(edo_tcp_connect(&stream, "127.0.0.1:65536"), -EINVAL);
 	memset(&addr, 0, sizeof addr);
+	assert_int_equal(edo_tcp_connect_addr(&stream, &addr), -EINVAL);
 	addr.sockaddr.any.sa_family = 12345;
-	assert_int_equal(edo_tcp_connect_addr(&stream, &addr), -EAFNOSUPPORT);
+	assert_int_equal(edo_tcp_connect_addr(&stream, &addr), -EINVAL);
+	addr.sockaddr.any.sa_family = AF_UNIX; /* it would be no TCP stream */
+	addr.len = sizeof addr.sockaddr;
+	assert_int_equal(edo_tcp_connect_addr(&stream, &addr), -EINVAL);
+	addr.sockaddr.any.sa_family = AF_INET;
+	addr.len = 2;
+	assert_int_equal(edo_tcp_connect_addr(&stream, &addr), -EINVAL);
 }
 
 /* A listener whose queue is full answers no more: an attempt stays under way as long as we like. */

@@ -189,6 +189,33 @@ static void what_is_over_is_dropped_with_the_result_and_not_later(void **state)
 	in_paused_runtime(polls_by_hand, NULL);
 }
 
+/* It would have been over by then: the runtime's clock had passed the limit as counted from 0 (T1). */
+static void a_limit_begun_outside_of_a_runtime_counts_from_the_first_poll(void **state)
+{
+	struct scripted never = ready_at(1000, 0), ready = ready_at(1, 42);
+	edo_config config = EDO_CONFIG_INIT;
+	edo_timeout_future timeout, at_once;
+	edo_enter_guard guard;
+	edo_runtime *runtime;
+
+	(void)state;
+	config.start_paused = true;
+	start_runtime(&runtime, config);
+	edo_timeout_start(&timeout, EDO_MS(50), &never.future);
+	edo_timeout_start(&at_once, EDO_MS(50), &ready.future);
+	assert_int_equal(edo_runtime_enter(runtime, &guard), 0);
+	assert_int_equal(edo_sleep(EDO_SEC(1)), 0);
+	assert_int_equal(edo_await(&timeout.future), -ETIMEDOUT);
+	assert_int_equal(edo_now(), EDO_SEC(1) + EDO_MS(50));
+	assert_int_equal(edo_await(&at_once.future), 42);
+	edo_timeout_start(&timeout, EDO_MS(50), &never.future); /* here it counts from now */
+	assert_int_equal(edo_sleep(EDO_SEC(1)), 0);
+	assert_int_equal(edo_await(&timeout.future), -ETIMEDOUT);
+	assert_int_equal(edo_now(), EDO_SEC(2) + EDO_MS(50));
+	edo_runtime_leave(&guard);
+	assert_int_equal(edo_runtime_destroy(runtime), 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_ready_inner_future_wins),
 	cmocka_unit_test(after_the_limit_the_inner_wait_is_dropped),
@@ -197,6 +224,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(pitfall_p07_the_longest_limit_never_passes),
 	cmocka_unit_test(time_outs_nest),
 	cmocka_unit_test(what_is_over_is_dropped_with_the_result_and_not_later),
+	cmocka_unit_test(a_limit_begun_outside_of_a_runtime_counts_from_the_first_poll),
 };
 
 EDO_TEST_MAIN(tests)

@@ -213,6 +213,7 @@ edo_future *edo_tcp_connect_addr_start(edo_tcp_connect_future *connect, edo_tcp 
 	edo_future *future = start(connect, stream);
 
 	connect->edo_peer_ = *address;
+	connect->result = edo_net_is_address(address) ? 0 : -EINVAL;
 	return future;
 }
 

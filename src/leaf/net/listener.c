@@ -28,14 +28,6 @@ static int read_options(edo_listen_options *known, const edo_listen_options *giv
 	return 0;
 }
 
-static bool is_address(const edo_addr *address)
-{
-	int family = address->sockaddr.any.sa_family;
-
-	return (family == AF_INET && address->len == sizeof address->sockaddr.v4) ||
-	       (family == AF_INET6 && address->len == sizeof address->sockaddr.v6);
-}
-
 /* Accepted streams inherit the buffers. */
 static int set_options(int fd, int family, const edo_listen_options *options)
 {
@@ -116,7 +108,7 @@ int edo_tcp_listen_with(edo_tcp_listener *listener, const edo_addr *address,
 	int rc = read_options(&known, options);
 
 	memset(listener, 0, sizeof *listener);
-	if (rc == 0 && !is_address(address))
+	if (rc == 0 && !edo_net_is_address(address))
 		rc = -EINVAL;
 	if (rc == 0)
 		rc = this_threads_driver(&driver);

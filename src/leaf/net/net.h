@@ -69,6 +69,15 @@ int edo_net_close_slot(struct edo_net_use *use, uint32_t index, uint32_t generat
 void edo_net_let_go(uint32_t driver, uint32_t index, uint32_t generation,
 		    enum edo_direction direction);
 
+/* An address that this room can use: of IPv4 or IPv6, and as long as that says. */
+static inline bool edo_net_is_address(const edo_addr *address)
+{
+	int family = address->sockaddr.any.sa_family;
+
+	return (family == AF_INET && address->len == sizeof address->sockaddr.v4) ||
+	       (family == AF_INET6 && address->len == sizeof address->sockaddr.v6);
+}
+
 /* As the system calls them: a socket's address, a buffer's size. Negated errno values of the call. */
 int edo_net_set_int(int fd, int level, int name, int value);
 int edo_net_get_int(int fd, int level, int name, int *value);

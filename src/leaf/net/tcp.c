@@ -6,7 +6,9 @@
  *
  * Halves. The registration has a holder and an epoch for each; a whole stream uses the first one's. A
  * split hands both to new objects, so that the whole is a dead original. `halves` counts those that
- * are still open; whoever closes the last one closes the socket.
+ * are still open; whoever closes the last one closes the socket. A half's close has two steps, since several
+ * threads may close it, and the other half, at once: its object is made dead, which only one can bring
+ * about; then the half is given up.
  */
 #include "base/assert.h"
 #include "base/sys.h"
@@ -24,8 +26,19 @@ static enum edo_direction direction_of_half(const edo_tcp *half)
 
 /* ---- closing ---- */
 
-/* Under the registration's lock. A descriptor that was never split has one owner. */
-static bool is_last_half(struct edo_scheduled_io *sio)
+/* How many halves are open; a descriptor that was never split counts none, and has one owner. */
+static unsigned open_halves(struct edo_scheduled_io *sio)
+{
+	unsigned count;
+
+	edo_lock_acquire(&sio->lock, EDO_RANK_IO);
+	count = sio->halves;
+	edo_lock_release(&sio->lock, EDO_RANK_IO);
+	return count;
+}
+
+/* True: it was the last one. */
+static bool give_half_up(struct edo_scheduled_io *sio)
 {
 	bool is_last;
 
@@ -50,25 +63,40 @@ static void wake_direction(struct edo_scheduled_io *sio, enum edo_direction dire
 	edo_waker_wake(&waker);
 }
 
-/* The first of the two: its object is dead from now on, and a writer's direction ends. */
-static int close_half(struct edo_net_use *use, edo_tcp *half)
+/* Only one of several callers can make the half's object dead. */
+static int kill_half(struct edo_net_use *use, const edo_tcp *half)
 {
-	uint32_t epoch = half->edo_epoch_;
-	int rc = edo_io_adopt(use->sio, edo_net_holder_of(half), &nobody, &epoch);
+	uint32_t epoch = edo_load(&half->edo_epoch_, relaxed); /* compared under the lock */
+
+	return edo_io_adopt(use->sio, edo_net_holder_of(half), &nobody, &epoch);
+}
+
+/*
+ * The half is given up last: until then the other one's close, on another thread, is not the last, and
+ * the descriptor's number cannot be a stranger's when the writer's direction is ended.
+ */
+static int close_half(struct edo_net_use *use, const edo_tcp *half)
+{
+	enum edo_direction direction = direction_of_half(half);
+	uint32_t index = half->edo_index_;
+	uint32_t generation = half->edo_generation_;
+	int rc = kill_half(use, half);
 
 	if (rc < 0)
 		return rc;
-	if (half->edo_half_ == EDO_NET_WRITER)
+	if (direction == EDO_WRITING && open_halves(use->sio) > 1)
 		(void)edo_sys_shutdown(use->sio->fd, SHUT_WR);
-	wake_direction(use->sio, direction_of_half(half));
+	if (give_half_up(use->sio))
+		return edo_net_close_slot(use, index, generation);
+	wake_direction(use->sio, direction);
 	return 0;
 }
 
-static int close_found(struct edo_net_use *use, edo_tcp *stream)
+static int close_found(struct edo_net_use *use, const edo_tcp *stream)
 {
-	if (stream->edo_half_ == EDO_NET_WHOLE || is_last_half(use->sio))
-		return edo_net_close_slot(use, stream->edo_index_, stream->edo_generation_);
-	return close_half(use, stream);
+	if (stream->edo_half_ != EDO_NET_WHOLE)
+		return close_half(use, stream);
+	return edo_net_close_slot(use, stream->edo_index_, stream->edo_generation_);
 }
 
 /*

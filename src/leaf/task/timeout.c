@@ -1,6 +1,7 @@
 /*
  * A limit round any future: the inner one is polled first, then the timer.
  */
+#include "driver/driver.h"
 #include <edo/fiber.h>
 #include <edo/time.h>
 #include <errno.h>
@@ -58,14 +59,42 @@ static void timeout_drop(edo_future *future)
 	edo_timer_drop(&timeout->edo_timer_);
 }
 
-EDO_FUTURE_OPS(timeout_ops, edo_timeout_future, future, timeout_poll, timeout_drop);
+static struct edo_time_driver *time_of(struct edo_driver *driver)
+{
+	return driver && driver->has_time ? &driver->time : NULL;
+}
 
 /* A limit of 0 has passed at once and not at the next tick: instant 0 is before any present. */
+static edo_instant deadline_after(edo_instant now, edo_duration limit)
+{
+	return limit > 0 ? edo_instant_add(now, limit) : 0;
+}
+
+EDO_FUTURE_OPS(timeout_ops, edo_timeout_future, future, timeout_poll, timeout_drop);
+
+/* Begun where there was no clock: the limit counts from the first poll, or it would pass too early (T1). */
+static edo_poll begin_at_first_poll(edo_future *future, edo_context *cx)
+{
+	edo_timeout_future *timeout = edo_container_of(future, edo_timeout_future, future);
+	edo_duration limit = edo_timer_deadline(&timeout->edo_timer_);
+	struct edo_time_driver *time = time_of(cx->edo_driver_);
+
+	future->ops = &timeout_ops;
+	if (time)
+		edo_timer_init(&timeout->edo_timer_, deadline_after(edo_time_now(time), limit));
+	return timeout_poll(future, cx);
+}
+
+EDO_FUTURE_OPS(unbegun_ops, edo_timeout_future, future, begin_at_first_poll, timeout_drop);
+
 edo_future *edo_timeout_start(edo_timeout_future *timeout, edo_duration limit, edo_future *inner)
 {
-	timeout->future.ops = &timeout_ops;
+	struct edo_time_driver *time = time_of(edo_current_driver());
+
+	timeout->future.ops = time ? &timeout_ops : &unbegun_ops;
 	timeout->edo_inner_ = inner;
-	edo_timer_init(&timeout->edo_timer_, limit > 0 ? edo_instant_add(edo_now(), limit) : 0);
+	edo_timer_init(&timeout->edo_timer_,
+		       time ? deadline_after(edo_time_now(time), limit) : limit);
 	return &timeout->future;
 }
 
