@@ -185,7 +185,7 @@ static void vectors_that_make_no_sense_are_refused(void **state)
 {
 	struct iovec *iov = calloc(1025, sizeof *iov);
 	edo_tcp stream;
-	char byte;
+	char byte = 'x';
 	int peer;
 
 	(void)state;
