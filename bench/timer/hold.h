@@ -10,6 +10,9 @@
 
 void hold_measure(bool on);
 
+/* The thread's own time in ns: what others make it wait is not the lock's fault. */
+uint64_t hold_clock(void);
+
 /* Of the holds since it was last asked, in ns. */
 uint64_t hold_longest(void);
 /* The length that this share of the holds (0 to 1) do not exceed; does not begin anew. */

@@ -155,6 +155,22 @@ void edo_task_drop_references(struct edo_task *task, unsigned n);
 /* Ends an idle task without another poll: drops its core, -ECANCELED. False: it is not idle. */
 bool edo_task_end_idle(struct edo_task *task);
 
+/* ---- coop budget ---- */
+
+/*
+ * For polls that cannot undo what they found ready: first whether there is a unit of budget (if not, the
+ * task has been woken and the poll is pending), then, with a result in hand, the unit is taken.
+ */
+static inline bool edo_coop_has_budget(edo_context *cx)
+{
+	return EDO_LIKELY(cx->edo_budget_ > 0) || edo_coop_spend(cx);
+}
+
+static inline void edo_coop_take(edo_context *cx)
+{
+	cx->edo_budget_--;
+}
+
 /* ---- the driver a thread belongs to ---- */
 
 /* Of the runtime this thread has entered or runs; NULL outside. Never cached across a stack switch. */

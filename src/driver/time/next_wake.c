@@ -15,11 +15,9 @@
  */
 #include "shard.h"
 
-bool edo_next_wake_disturb(struct edo_time_driver *time, uint64_t tick)
+bool edo_next_wake_swap(struct edo_time_driver *time, uint64_t tick, uint64_t seen)
 {
 	/* Relaxed: see above; IDLE (0) is below every tick, SCANNING and FOREVER above. */
-	uint64_t seen = edo_load(&time->next_wake, relaxed);
-
 	while (tick < seen)
 		if (edo_compare_exchange(&time->next_wake, &seen, EDO_WAKE_IDLE, relaxed, relaxed))
 			return seen != EDO_WAKE_SCANNING;

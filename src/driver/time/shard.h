@@ -72,11 +72,20 @@ static inline bool edo_entry_has_moved(const edo_timer_entry *entry)
 	return entry->edo_node_.spare16 >> 8 != edo_entry_address_mark(entry);
 }
 
+/* The rest of the next function: swaps what is above `tick` for IDLE. */
+bool edo_next_wake_swap(struct edo_time_driver *time, uint64_t tick, uint64_t seen);
+
 /*
  * T3, the inserter's side: `tick` has just been filed, its shard's lock is held. Returns whether the
  * caller must unpark the holder; that may be done after unlocking.
  */
-bool edo_next_wake_disturb(struct edo_time_driver *time, uint64_t tick);
+static inline bool edo_next_wake_disturb(struct edo_time_driver *time, uint64_t tick)
+{
+	/* Relaxed: see next_wake.c. The usual case: nobody waits, or for less. */
+	uint64_t seen = edo_load(&time->next_wake, relaxed);
+
+	return tick < seen && edo_next_wake_swap(time, tick, seen);
+}
 
 /* The earliest tick over all shards, each looked at under its lock; false: there is none. */
 bool edo_time_earliest(struct edo_time_driver *time, uint64_t *tick);

@@ -38,7 +38,7 @@
  * entry's waker field, and nothing of the entry is touched after the successful swap. FIRED means that the
  * waker in the entry is no longer the entry's. SHUTDOWN is stored in the same way, last.
  */
-enum { EDO_TURN_BUDGET = 64, EDO_WAKE_BATCH = 32 };
+enum { EDO_TURN_BUDGET = 32, EDO_WAKE_BATCH = 32 };
 
 /*
  * The latest instant a clock shows: what lies beyond is never. The last 4.5 years of the 584 that fit
@@ -150,8 +150,14 @@ int edo_time_advance(struct edo_time_driver *time, uint64_t duration);
 uint64_t edo_time_before_wait(struct edo_time_driver *time, uint64_t max_wait);
 /* After a wait: says IDLE. Before the driver is released, always. */
 void edo_time_after_wait(struct edo_time_driver *time);
-/* Turns each shard to now and wakes what is due, in batches, locks dropped (T2, T7). Returns how many fired. */
+/*
+ * Turns each shard to now and wakes what is due, in batches, locks dropped (T2, T7). Returns how many
+ * fired. When much is due or cascades, this is only the beginning: nothing later fires before what is
+ * left, and edo_time_before_wait() forbids to wait.
+ */
 unsigned edo_time_process(struct edo_time_driver *time);
+/* As edo_time_process(), to the end. */
+unsigned edo_time_process_all(struct edo_time_driver *time);
 /*
  * Paused clock: moves it to the next timer's tick, if there is one before the clock's end, and fires what
  * is due then. Returns whether there was one. On the way it may pass the start of a coarse slot, which

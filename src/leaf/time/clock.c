@@ -47,7 +47,7 @@ static edo_poll advance_poll(edo_future *future, edo_context *cx)
 	if (rc < 0)
 		return rc;
 	advance->has_moved = true;
-	(void)edo_time_process(time);
+	(void)edo_time_process_all(time);
 	edo_context_defer_until_quiet(cx);
 	edo_waker_wake_by_ref(cx->waker);
 	return EDO_PENDING;

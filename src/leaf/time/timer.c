@@ -15,7 +15,7 @@ static edo_poll poll_without_time(edo_timer *timer, edo_context *cx)
 	return polled == -EINVAL && cx->edo_driver_ ? -EOPNOTSUPP : polled;
 }
 
-/* The unit of budget is spent before the poll, so that a ready result is never found and then withheld. */
+/* The budget is looked at before the poll, so that a ready result is never found and then withheld. */
 static edo_poll timer_poll(edo_future *future, edo_context *cx)
 {
 	edo_timer *timer = edo_container_of(future, edo_timer, future);
@@ -24,12 +24,12 @@ static edo_poll timer_poll(edo_future *future, edo_context *cx)
 
 	if (!time)
 		return poll_without_time(timer, cx);
-	if (!edo_coop_spend(cx))
+	if (!edo_coop_has_budget(cx))
 		return EDO_PENDING;
 	polled = edo_entry_poll(time, &timer->edo_entry_,
 				edo_time_tick_of(time, timer->edo_deadline_), cx);
-	if (polled == EDO_PENDING)
-		edo_coop_refund(cx);
+	if (polled != EDO_PENDING)
+		edo_coop_take(cx);
 	return polled;
 }
 
