@@ -21,6 +21,10 @@
  *
  * Local variables lose their values at each EDO_AWAIT. The whole state of the task is the struct:
  * no stack, no allocation after the spawn.
+ *
+ * With gcc and clang the body uses labels as values, of which -Wpedantic warns. EDO_ASYNC_STANDARD_C, defined
+ * before this header is included, makes it standard C: then no EDO_AWAIT may stand inside a switch of the
+ * task's own, nor two on one line.
  */
 #ifndef EDO_ASYNC_H
 #define EDO_ASYNC_H
