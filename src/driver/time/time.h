@@ -38,7 +38,11 @@
  * entry's waker field, and nothing of the entry is touched after the successful swap. FIRED means that the
  * waker in the entry is no longer the entry's. SHUTDOWN is stored in the same way, last.
  */
-enum { EDO_TURN_BUDGET = 32, EDO_WAKE_BATCH = 32 };
+enum {
+	EDO_TURN_BUDGET = 32, /* entries a hold of a shard's lock (T7) */
+	EDO_TURN_HOLDS = 32,  /* holds a turn, for each shard */
+	EDO_WAKE_BATCH = 32,
+};
 
 /*
  * The latest instant a clock shows: what lies beyond is never. The last 4.5 years of the 584 that fit
