@@ -11,11 +11,11 @@ enum { WHOLE_BUDGET = 32, WHOLE_BATCH = 32 };
 enum { STEP_NS = 100, STEPS = 10000 };
 
 static bool is_measuring;
-static uint64_t began, longest, count;
+static uint64_t began, longest, longest_turn, count;
 static unsigned handed_out;
 static uint64_t histogram[STEPS];
 
-uint64_t hold_clock(void)
+static uint64_t own_time(void)
 {
 	struct timespec now;
 
@@ -42,13 +42,32 @@ edo_wheel_timer *__wrap_edo_wheel_poll_budget(edo_wheel *wheel, uint64_t now, un
 	if (!is_measuring)
 		return __real_edo_wheel_poll_budget(wheel, now, budget);
 	if (*budget == WHOLE_BUDGET) {
-		began = hold_clock();
+		began = own_time();
 		handed_out = 0;
 	}
 	timer = __real_edo_wheel_poll_budget(wheel, now, budget);
 	if (!timer || ++handed_out == WHOLE_BATCH)
-		note(hold_clock() - began);
+		note(own_time() - began);
 	return timer;
+}
+
+/* One look at events and timers; the thread's own time excludes its wait. */
+struct edo_driver;
+void __real_edo_driver_turn(struct edo_driver *driver, uint64_t max_wait, bool may_jump);
+void __wrap_edo_driver_turn(struct edo_driver *driver, uint64_t max_wait, bool may_jump);
+void __wrap_edo_driver_turn(struct edo_driver *driver, uint64_t max_wait, bool may_jump)
+{
+	uint64_t start, length;
+
+	if (!is_measuring) {
+		__real_edo_driver_turn(driver, max_wait, may_jump);
+		return;
+	}
+	start = own_time();
+	__real_edo_driver_turn(driver, max_wait, may_jump);
+	length = own_time() - start;
+	if (length > longest_turn)
+		longest_turn = length;
 }
 
 void hold_measure(bool on)
@@ -68,10 +87,16 @@ uint64_t hold_quantile(double share)
 
 uint64_t hold_longest(void)
 {
-	uint64_t result = longest;
+	return longest;
+}
 
-	longest = 0;
-	count = 0;
+uint64_t hold_longest_turn(void)
+{
+	return longest_turn;
+}
+
+void hold_forget(void)
+{
+	longest = longest_turn = count = 0;
 	memset(histogram, 0, sizeof(histogram));
-	return result;
 }

@@ -161,7 +161,7 @@ size_t rig_armed(const struct edo_time_driver *time)
 unsigned rig_turn_to(struct edo_time_driver *time, uint64_t instant)
 {
 	rig_set_clock(time->clock.start + instant);
-	return edo_time_process(time);
+	return edo_time_process_all(time);
 }
 
 /* ---- wakers; every call looks whether a lock is held (T2) ---- */

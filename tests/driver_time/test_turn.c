@@ -62,8 +62,34 @@ static void pitfall_p33_a_crowded_slot_is_emptied_in_small_holds(void **state)
 		fired += rig_turn_to(&time, ms * MS);
 
 	assert_int_equal(fired, CROWD);
-	assert_true(most_in_a_hold <= 64);
+	assert_true(most_in_a_hold <= EDO_TURN_BUDGET);
+	assert_true(EDO_TURN_BUDGET <= 64); /* T7 */
 	assert_true(holds >= CROWD / 32);
+	free(crowd);
+}
+
+/* Nor in one turn: the thread has events to look at and tasks to run. */
+static void a_turn_leaves_a_crowd_to_the_next_ones_which_do_not_wait(void **state)
+{
+	edo_timer_entry *crowd = calloc(CROWD, sizeof *crowd);
+	struct rig_waker waker;
+	unsigned fired = 0, turns = 0;
+
+	(void)state;
+	rig_waker_init(&waker);
+	for (unsigned i = 0; i < CROWD; i++)
+		(void)rig_poll(&time, &crowd[i], 30000, &waker);
+	rig_set_clock(time.clock.start + 31000 * MS);
+	while (fired < CROWD) {
+		assert_int_equal(edo_time_before_wait(&time, UINT64_MAX), 0);
+		edo_time_after_wait(&time);
+		holds = 0;
+		fired += edo_time_process(&time);
+		turns++;
+		assert_true(holds <= EDO_TURN_HOLDS);
+	}
+	assert_true(turns >= CROWD / (EDO_TURN_HOLDS * EDO_TURN_BUDGET));
+	assert_int_equal(edo_time_process(&time), 0);
 	free(crowd);
 }
 
@@ -336,6 +362,7 @@ static void nobody_jumps_to_a_timer_that_means_never(void **state)
 
 static const struct CMUnitTest tests[] = {
 	TEST(pitfall_p33_a_crowded_slot_is_emptied_in_small_holds),
+	TEST(a_turn_leaves_a_crowd_to_the_next_ones_which_do_not_wait),
 	TEST(wakes_come_in_the_order_of_their_ticks_and_of_arming),
 	TEST(pitfall_p17_a_waker_may_drop_a_timer_of_its_own_batch),
 	TEST(pitfall_p17_a_waker_may_drop_a_timer_of_a_later_batch),
