@@ -19,6 +19,7 @@ int edo_net_slot_begin(struct edo_net_use *use, uint32_t driver, uint32_t index,
 
 	if (driver == 0)
 		return -EBADF;
+	use->is_locked = false;
 	use->is_held = !own || own->id != driver;
 	use->driver = use->is_held ? edo_driver_hold(driver) : own;
 	if (!use->driver)
@@ -32,6 +33,9 @@ int edo_net_slot_begin(struct edo_net_use *use, uint32_t driver, uint32_t index,
 
 void edo_net_end(struct edo_net_use *use)
 {
+	if (use->is_locked)
+		edo_lock_release(&use->sio->lock, EDO_RANK_IO);
+	use->is_locked = false;
 	if (use->is_held)
 		edo_driver_release(use->driver);
 	use->is_held = false;
@@ -63,6 +67,31 @@ int edo_net_listener_begin(struct edo_net_use *use, edo_tcp_listener *listener)
 	if (rc < 0)
 		return rc;
 	return ended_unless_ok(use, edo_io_adopt(use->sio, 0, listener, &listener->edo_epoch_));
+}
+
+/* Whoever ends the registration moves the generation under the lock, before the descriptor is closed. */
+static int lock_for_call(struct edo_net_use *use, uint32_t generation)
+{
+	edo_lock_acquire(&use->sio->lock, EDO_RANK_IO);
+	use->is_locked = true;
+	if (edo_load(&use->sio->generation, relaxed) == generation) /* under the lock */
+		return 0;
+	edo_net_end(use);
+	return -EBADF;
+}
+
+int edo_net_stream_call_begin(struct edo_net_use *use, edo_tcp *stream)
+{
+	int rc = edo_net_stream_begin(use, stream);
+
+	return rc < 0 ? rc : lock_for_call(use, stream->edo_generation_);
+}
+
+int edo_net_listener_call_begin(struct edo_net_use *use, edo_tcp_listener *listener)
+{
+	int rc = edo_net_listener_begin(use, listener);
+
+	return rc < 0 ? rc : lock_for_call(use, listener->edo_generation_);
 }
 
 /* ---- in polls ---- */

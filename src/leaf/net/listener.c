@@ -130,7 +130,7 @@ int edo_tcp_listen(edo_tcp_listener *listener, const char *address)
 int edo_tcp_listener_addr(edo_tcp_listener *listener, edo_addr *addr)
 {
 	struct edo_net_use use;
-	int rc = edo_net_listener_begin(&use, listener);
+	int rc = edo_net_listener_call_begin(&use, listener);
 
 	if (rc < 0)
 		return rc;

@@ -29,11 +29,19 @@ struct edo_net_use {
 	struct edo_driver *driver;
 	struct edo_scheduled_io *sio;
 	bool is_held;
+	bool is_locked;
 };
 
 /* After 0, edo_net_end() must follow. */
 int edo_net_stream_begin(struct edo_net_use *use, edo_tcp *stream);
 int edo_net_listener_begin(struct edo_net_use *use, edo_tcp_listener *listener);
+/*
+ * The same, for a system call on the descriptor other than reading and writing, which mark theirs: the
+ * registration's lock is held until edo_net_end(), so that no other thread closes the descriptor under
+ * the call and its number becomes a stranger's. Such calls do not wait.
+ */
+int edo_net_stream_call_begin(struct edo_net_use *use, edo_tcp *stream);
+int edo_net_listener_call_begin(struct edo_net_use *use, edo_tcp_listener *listener);
 /* By name only: no object is looked at, so nothing is said of moves. */
 int edo_net_slot_begin(struct edo_net_use *use, uint32_t driver, uint32_t index,
 		       uint32_t generation);

@@ -15,7 +15,7 @@
 static int set_option(edo_tcp *stream, int level, int name, int value)
 {
 	struct edo_net_use use;
-	int rc = edo_net_stream_begin(&use, stream);
+	int rc = edo_net_stream_call_begin(&use, stream);
 
 	if (rc < 0)
 		return rc;
@@ -27,7 +27,7 @@ static int set_option(edo_tcp *stream, int level, int name, int value)
 static int get_option(edo_tcp *stream, int level, int name, int *value)
 {
 	struct edo_net_use use;
-	int rc = edo_net_stream_begin(&use, stream);
+	int rc = edo_net_stream_call_begin(&use, stream);
 
 	if (rc < 0)
 		return rc;
@@ -82,7 +82,7 @@ int edo_tcp_set_keepalive(edo_tcp *stream, edo_duration idle, edo_duration every
 
 	if (probes < 0)
 		return -EINVAL;
-	rc = edo_net_stream_begin(&use, stream);
+	rc = edo_net_stream_call_begin(&use, stream);
 	if (rc < 0)
 		return rc;
 	rc = set_keepalive(use.sio->fd, idle, every, probes);
@@ -93,7 +93,7 @@ int edo_tcp_set_keepalive(edo_tcp *stream, edo_duration idle, edo_duration every
 int edo_tcp_set_buffers(edo_tcp *stream, int send, int receive)
 {
 	struct edo_net_use use;
-	int rc = edo_net_stream_begin(&use, stream);
+	int rc = edo_net_stream_call_begin(&use, stream);
 
 	if (rc < 0)
 		return rc;
@@ -113,7 +113,7 @@ int edo_tcp_set_reset_on_close(edo_tcp *stream, bool on)
 {
 	const struct linger linger = { .l_onoff = on, .l_linger = 0 };
 	struct edo_net_use use;
-	int rc = edo_net_stream_begin(&use, stream);
+	int rc = edo_net_stream_call_begin(&use, stream);
 
 	if (rc < 0)
 		return rc;
@@ -129,7 +129,7 @@ typedef int get_address_fn(int fd, struct sockaddr *address, socklen_t *len);
 static int get_address(edo_tcp *stream, get_address_fn *get, edo_addr *addr)
 {
 	struct edo_net_use use;
-	int rc = edo_net_stream_begin(&use, stream);
+	int rc = edo_net_stream_call_begin(&use, stream);
 
 	if (rc < 0)
 		return rc;

@@ -139,7 +139,7 @@ int edo_tcp_shutdown(edo_tcp *stream, edo_shut how)
 	if ((how != EDO_SHUT_WR && !edo_net_may_use(stream, EDO_READING)) ||
 	    (how != EDO_SHUT_RD && !edo_net_may_use(stream, EDO_WRITING)))
 		return -EBADF;
-	rc = edo_net_stream_begin(&use, stream);
+	rc = edo_net_stream_call_begin(&use, stream);
 	if (rc < 0)
 		return rc;
 	rc = edo_sys_shutdown(use.sio->fd, hows[how]);
