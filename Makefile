@@ -69,7 +69,10 @@ lint:
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
-install: build
+# The folder may have been set up before, with another prefix.
+install: build/build.ninja
+	$(MESON) configure build --prefix=$(PREFIX)
+	$(NINJA) -C build
 	DESTDIR='$(DESTDIR)' $(MESON) install -C build --no-rebuild
 
 bench:
