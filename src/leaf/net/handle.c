@@ -12,6 +12,13 @@
 
 /* ---- finding ---- */
 
+static void let_driver_go(struct edo_net_use *use)
+{
+	if (use->is_held)
+		edo_driver_release(use->driver);
+	use->is_held = false;
+}
+
 int edo_net_slot_begin(struct edo_net_use *use, uint32_t driver, uint32_t index,
 		       uint32_t generation)
 {
@@ -27,7 +34,7 @@ int edo_net_slot_begin(struct edo_net_use *use, uint32_t driver, uint32_t index,
 	use->sio = edo_io_find(&use->driver->io, index, generation);
 	if (use->sio)
 		return 0;
-	edo_net_end(use);
+	let_driver_go(use);
 	return -EBADF;
 }
 
@@ -36,9 +43,7 @@ void edo_net_end(struct edo_net_use *use)
 	if (use->is_locked)
 		edo_lock_release(&use->sio->lock, EDO_RANK_IO);
 	use->is_locked = false;
-	if (use->is_held)
-		edo_driver_release(use->driver);
-	use->is_held = false;
+	let_driver_go(use);
 }
 
 static int ended_unless_ok(struct edo_net_use *use, int rc)
