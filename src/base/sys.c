@@ -1,4 +1,5 @@
 /* The door to the operating system: see sys.h. One errno rule for all: what a call says is returned. */
+#include "base/hot.h"
 #include "base/sys.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +42,7 @@ static struct timespec timespec_of(uint64_t ns)
 				  .tv_nsec = (long)(ns % NS_PER_SEC) };
 }
 
-uint64_t edo_sys_clock_now(enum edo_sys_clock clock)
+EDO_HOT uint64_t edo_sys_clock_now(enum edo_sys_clock clock)
 {
 	struct timespec now;
 
@@ -88,7 +89,7 @@ int edo_sys_epoll_ctl(int epoll, int operation, int fd, uint32_t events, uint64_
 	return (int)RETRIED(epoll_ctl(epoll, operation, fd, &event));
 }
 
-int edo_sys_epoll_wait_ns(int epoll, struct epoll_event *events, int max, uint64_t timeout)
+EDO_HOT int edo_sys_epoll_wait_ns(int epoll, struct epoll_event *events, int max, uint64_t timeout)
 {
 	struct timespec limit = timespec_of(timeout);
 	int saved_errno = errno;
@@ -174,12 +175,12 @@ int edo_sys_connect(int fd, const struct sockaddr *address, socklen_t len)
 	return rc == -EINTR ? -EINPROGRESS : rc;
 }
 
-ssize_t edo_sys_recv(int fd, void *buf, size_t len)
+EDO_HOT ssize_t edo_sys_recv(int fd, void *buf, size_t len)
 {
 	return RETRIED(recv(fd, buf, len, 0));
 }
 
-ssize_t edo_sys_send(int fd, const void *buf, size_t len)
+EDO_HOT ssize_t edo_sys_send(int fd, const void *buf, size_t len)
 {
 	return RETRIED(send(fd, buf, len, MSG_NOSIGNAL));
 }

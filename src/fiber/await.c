@@ -3,6 +3,7 @@
  * wait is dropped. A cancelled fiber does not begin to wait; but a poll that was ready wins over a
  * cancellation that came at the same time, so nothing that was handed over gets lost.
  */
+#include "base/hot.h"
 #include "private.h"
 #include <errno.h>
 
@@ -112,7 +113,7 @@ int edo_await_on(struct edo_runtime *runtime, edo_future *future)
 	return await_here(runtime, future);
 }
 
-int edo_await(edo_future *future)
+EDO_HOT int edo_await(edo_future *future)
 {
 	return await_here(NULL, future);
 }

@@ -6,6 +6,7 @@
  * it hangs is dropped, so that nothing points into its stack any more, and the stack is freed without
  * having been left.
  */
+#include "base/hot.h"
 #include "base/thread.h"
 #include "private.h"
 #include <errno.h>
@@ -64,7 +65,7 @@ static void switch_to(struct edo_fiber *fiber)
 	errno = outer_errno;
 }
 
-static edo_poll fiber_poll(edo_future *future, edo_context *cx)
+EDO_HOT static edo_poll fiber_poll(edo_future *future, edo_context *cx)
 {
 	struct edo_fiber *fiber = of(future);
 
@@ -103,7 +104,7 @@ static void prepare(edo_future *core, const void *context)
 {
 	struct edo_fiber *fiber = of(core);
 	const struct argument *argument = context;
-	char *top = (char *)fiber->stack.base + fiber->stack.size;
+	char *top = edo_stack_top(&fiber->stack);
 
 	if (argument->size > 0) {
 		fiber->arg = fiber + 1;

@@ -6,6 +6,7 @@
  * behind all that is ready, and one that asked for quiet (edo_advance()) waits until only yielding
  * tasks are left.
  */
+#include "base/hot.h"
 #include "base/thread.h"
 #include "core.h"
 #include "inject.h"
@@ -23,7 +24,7 @@ static bool is_driven_here(const struct edo_current_thread *rt)
 	return edo_load(&rt->driven_by, relaxed) == edo_thread_self();
 }
 
-static void schedule(struct edo_scheduler *scheduler, struct edo_task *task)
+EDO_HOT static void schedule(struct edo_scheduler *scheduler, struct edo_task *task)
 {
 	struct edo_current_thread *rt = of(scheduler);
 
@@ -106,7 +107,7 @@ static bool advance(struct edo_current_thread *rt)
  * own future is always notified nor an event_interval of 1 keeps all others from running (S1). The
  * driver's turn comes before the round's end, or many short rounds would never see it (p66).
  */
-bool edo_round_run(struct edo_current_thread *rt, const struct edo_thread_waiter *until)
+EDO_HOT bool edo_round_run(struct edo_current_thread *rt, const struct edo_thread_waiter *until)
 {
 	while (advance(rt)) {
 		if (rt->since_look >= rt->event_interval) {

@@ -1,4 +1,5 @@
 /* A waiting plain thread: its signals, its sleep, its waker. See waiter.h for who touches what. */
+#include "base/hot.h"
 #include "waiter.h"
 #include "base/thread.h"
 
@@ -33,7 +34,7 @@ void edo_waiter_set_drives(struct edo_thread_waiter *waiter, struct edo_current_
 	edo_lock_release(&waiter->lock, EDO_RANK_WAITER);
 }
 
-bool edo_waiter_is_notified(const struct edo_thread_waiter *waiter)
+EDO_HOT bool edo_waiter_is_notified(const struct edo_thread_waiter *waiter)
 {
 	/* Acquire: what was done before the wake is visible to the poll. */
 	return edo_load(&waiter->signals, acquire) & EDO_WAITER_NOTIFIED;

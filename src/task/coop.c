@@ -2,9 +2,10 @@
  * The coop budget (S1): how many ready results a task may take in one poll before others have their
  * turn. It lives in the poll's context, so it needs no thread-local and goes where the context goes.
  */
+#include "base/hot.h"
 #include "task.h"
 
-bool edo_coop_spend(edo_context *cx)
+EDO_HOT bool edo_coop_spend(edo_context *cx)
 {
 	if (EDO_LIKELY(cx->edo_budget_ > 0)) {
 		cx->edo_budget_--;

@@ -2,6 +2,7 @@
  * A task's waker: its header, and one reference in the state word. Callable from any thread. The one in a
  * poll's context is borrowed: it counts as no reference and is never dropped or consumed.
  */
+#include "base/hot.h"
 #include "cell.h"
 #include "state.h"
 #include "task.h"
@@ -11,7 +12,7 @@ static void submit(struct edo_task *task)
 	task->scheduler->ops->schedule(task->scheduler, task);
 }
 
-static edo_waker clone_waker(void *data)
+EDO_HOT static edo_waker clone_waker(void *data)
 {
 	struct edo_task *task = data;
 
@@ -19,7 +20,7 @@ static edo_waker clone_waker(void *data)
 	return (edo_waker){ task, &edo_task_waker_ops };
 }
 
-static void wake(void *data)
+EDO_HOT static void wake(void *data)
 {
 	struct edo_task *task = data;
 
@@ -45,7 +46,7 @@ static void wake_by_ref(void *data)
 		submit(task);
 }
 
-static void drop(void *data)
+EDO_HOT static void drop(void *data)
 {
 	edo_task_drop_reference(data);
 }

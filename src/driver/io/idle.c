@@ -14,6 +14,7 @@
  * the registration's lock, that nobody arms by the old limit any more. Wakes are made with no lock
  * held.
  */
+#include "base/hot.h"
 #include "driver/io/scheduled_io.h"
 #include <errno.h>
 
@@ -139,8 +140,8 @@ static void count_expiry(struct edo_scheduled_io *sio, uint32_t generation)
 }
 
 /* An expiry that went unnoticed is not this operation's; whoever still waits has an older count. */
-void edo_io_idle_begin(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now,
-		       uint32_t *seen)
+EDO_HOT void edo_io_idle_begin(struct edo_time_driver *time, struct edo_scheduled_io *sio,
+			       uint64_t now, uint32_t *seen)
 {
 	uint64_t limit = edo_load(&sio->idle_limit, relaxed);
 

@@ -30,6 +30,7 @@
  * consistent, so that at least one of the two sees the other: the call is not made, or the
  * end waits for it. A mark set in vain is taken back, and a new use of the slot waits for that.
  */
+#include "base/hot.h"
 #include "driver/io/scheduled_io.h"
 #include <errno.h>
 
@@ -149,7 +150,8 @@ static unsigned directions_of_event(uint32_t readiness)
 	       (bits_of_event(readiness, &directions[1]) ? 2u : 0u);
 }
 
-void edo_readiness_set(struct edo_scheduled_io *sio, uint32_t readiness, struct edo_io_batch *batch)
+EDO_HOT void edo_readiness_set(struct edo_scheduled_io *sio, uint32_t readiness,
+			       struct edo_io_batch *batch)
 {
 	uint64_t word = edo_load(&sio->readiness, relaxed);
 
@@ -299,9 +301,9 @@ edo_poll edo_io_poll_interest(struct edo_scheduled_io *sio, uint32_t generation,
 	return polled;
 }
 
-edo_poll edo_io_poll_ready(struct edo_scheduled_io *sio, uint32_t generation,
-			   enum edo_direction direction, bool *claimed, edo_context *cx,
-			   edo_ready *ready)
+EDO_HOT edo_poll edo_io_poll_ready(struct edo_scheduled_io *sio, uint32_t generation,
+				   enum edo_direction direction, bool *claimed, edo_context *cx,
+				   edo_ready *ready)
 {
 	struct edo_io_claim claim = { .held = { [EDO_READING] = false } };
 	edo_poll polled;
@@ -332,7 +334,8 @@ static int try_mark(struct edo_scheduled_io *sio, uint32_t generation, uint64_t 
 		       -EAGAIN;
 }
 
-int edo_io_call_begin(struct edo_scheduled_io *sio, uint32_t generation, enum edo_direction which)
+EDO_HOT int edo_io_call_begin(struct edo_scheduled_io *sio, uint32_t generation,
+			      enum edo_direction which)
 {
 	/* Acquire: a word of a later use is seen together with the generation's move. */
 	uint64_t word = edo_load(&sio->readiness, acquire);
@@ -349,7 +352,7 @@ int edo_io_call_begin(struct edo_scheduled_io *sio, uint32_t generation, enum ed
 	return rc;
 }
 
-void edo_io_call_end(struct edo_scheduled_io *sio, enum edo_direction which)
+EDO_HOT void edo_io_call_end(struct edo_scheduled_io *sio, enum edo_direction which)
 {
 	/* Release: pairs with edo_readiness_await_calls(); the call comes before the close. */
 	(void)edo_fetch_and(&sio->readiness, ~directions[which].call, release);
@@ -382,7 +385,7 @@ static uint64_t clearable(const struct direction_bits *direction, const edo_read
 	return bits & seen->edo_seen_;
 }
 
-void edo_io_clear(struct edo_scheduled_io *sio, enum edo_direction which, edo_ready seen)
+EDO_HOT void edo_io_clear(struct edo_scheduled_io *sio, enum edo_direction which, edo_ready seen)
 {
 	const struct direction_bits *direction = &directions[which];
 	uint64_t bits = clearable(direction, &seen);
@@ -395,8 +398,8 @@ void edo_io_clear(struct edo_scheduled_io *sio, enum edo_direction which, edo_re
 	} while (!edo_compare_exchange(&sio->readiness, &word, word & ~bits, acq_rel, relaxed));
 }
 
-void edo_io_unclaim(struct edo_scheduled_io *sio, uint32_t generation, enum edo_direction direction,
-		    bool *claimed)
+EDO_HOT void edo_io_unclaim(struct edo_scheduled_io *sio, uint32_t generation,
+			    enum edo_direction direction, bool *claimed)
 {
 	edo_waker taken[2] = { { NULL, NULL }, { NULL, NULL } };
 

@@ -12,6 +12,7 @@
  * is armed only under the lock, with a look at the generation there, and its lock-free half moves
  * nothing but an armed entry.
  */
+#include "base/hot.h"
 #include "driver/io/scheduled_io.h"
 #include <errno.h>
 
@@ -20,7 +21,8 @@ static uint64_t token_of(const struct edo_scheduled_io *sio)
 	return (uint64_t)sio->generation << 32 | sio->index;
 }
 
-struct edo_scheduled_io *edo_io_find(struct edo_io_driver *io, uint32_t index, uint32_t generation)
+EDO_HOT struct edo_scheduled_io *edo_io_find(struct edo_io_driver *io, uint32_t index,
+					     uint32_t generation)
 {
 	struct edo_scheduled_io *sio = edo_slab_slot(&io->slab, index);
 

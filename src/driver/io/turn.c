@@ -13,6 +13,7 @@
  * (release), so all that they did before is seen after the turn. A caller after it writes anew, and
  * ends the next wait.
  */
+#include "base/hot.h"
 #include "driver/io/scheduled_io.h"
 #include <errno.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static unsigned wait_for_events(struct edo_io_driver *io, uint64_t max_wait)
 	return n;
 }
 
-unsigned edo_io_turn(struct edo_io_driver *io, uint64_t max_wait)
+EDO_HOT unsigned edo_io_turn(struct edo_io_driver *io, uint64_t max_wait)
 {
 	struct edo_io_batch batch;
 	unsigned n;

@@ -5,6 +5,7 @@
  * The driver is this thread's own, which is entered and hence alive, or is found by its number and held
  * for the length of the call. No lock is held when a function here returns.
  */
+#include "base/hot.h"
 #include "base/assert.h"
 #include "base/sys.h"
 #include "leaf/net/net.h"
@@ -130,7 +131,7 @@ static int why_not_own(const edo_context *cx, uint32_t id)
 	return -EXDEV;
 }
 
-int edo_net_poll_own_driver(const edo_context *cx, uint32_t id, struct edo_driver **driver)
+EDO_HOT int edo_net_poll_own_driver(const edo_context *cx, uint32_t id, struct edo_driver **driver)
 {
 	*driver = cx->edo_driver_;
 	if (EDO_LIKELY(*driver && (*driver)->id == id))

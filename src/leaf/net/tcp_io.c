@@ -18,6 +18,7 @@
  * What a future holds between polls is a claim on its direction and the task's waker; a drop and a
  * result let both go. No lock is held over a call.
  */
+#include "base/hot.h"
 #include "base/assert.h"
 #include "base/sys.h"
 #include "leaf/net/net.h"
@@ -203,7 +204,7 @@ static void restart_limit(const struct operation *op)
 	 * Sequentially consistent, as in order_after_claim(): of a wait that begins in the other
 	 * direction meanwhile, we see the claim, or it sees that the limit is to be begun.
 	 */
-	edo_store(&sio->idle_started, 0, seq_cst);
+	(void)edo_exchange(&sio->idle_started, 0, seq_cst);
 	if (edo_load(&sio->claimed[other], seq_cst))
 		edo_io_idle_progress(&op->driver->time, sio, edo_time_now(&op->driver->time));
 }
@@ -319,7 +320,7 @@ static edo_poll move_bytes(const struct operation *op, edo_context *cx)
 	return polled;
 }
 
-static edo_poll poll_io(edo_future *future, edo_context *cx)
+EDO_HOT static edo_poll poll_io(edo_future *future, edo_context *cx)
 {
 	struct operation op = { .io = io_of(future), .direction = direction_of(io_of(future)) };
 	bool is_first = !op.io->edo_has_begun_;
@@ -366,7 +367,7 @@ static edo_future *start_single(edo_tcp_io *io, edo_tcp *stream, enum kind kind,
 	return start(io, stream, kind, NULL, 1);
 }
 
-edo_future *edo_tcp_read_start(edo_tcp_io *io, edo_tcp *stream, void *buf, size_t len)
+EDO_HOT edo_future *edo_tcp_read_start(edo_tcp_io *io, edo_tcp *stream, void *buf, size_t len)
 {
 	return start_single(io, stream, READ, buf, len);
 }
@@ -376,7 +377,8 @@ edo_future *edo_tcp_write_start(edo_tcp_io *io, edo_tcp *stream, const void *buf
 	return start_single(io, stream, WRITE, buf, len);
 }
 
-edo_future *edo_tcp_write_all_start(edo_tcp_io *io, edo_tcp *stream, const void *buf, size_t len)
+EDO_HOT edo_future *edo_tcp_write_all_start(edo_tcp_io *io, edo_tcp *stream, const void *buf,
+					    size_t len)
 {
 	return start_single(io, stream, WRITE_ALL, buf, len);
 }
@@ -402,7 +404,7 @@ static ssize_t await_io(edo_tcp_io *io)
 	return rc < 0 ? rc : io->result;
 }
 
-ssize_t edo_tcp_read(edo_tcp *stream, void *buf, size_t len)
+EDO_HOT ssize_t edo_tcp_read(edo_tcp *stream, void *buf, size_t len)
 {
 	edo_tcp_io io;
 
@@ -434,7 +436,7 @@ ssize_t edo_tcp_writev(edo_tcp *stream, const struct iovec *iov, int count)
 	return await_io(&io);
 }
 
-ssize_t edo_tcp_write_all(edo_tcp *stream, const void *buf, size_t len)
+EDO_HOT ssize_t edo_tcp_write_all(edo_tcp *stream, const void *buf, size_t len)
 {
 	edo_tcp_io io;
 
