@@ -5,6 +5,7 @@
 #include "support/runner.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -98,7 +99,9 @@ static void *hold_for_a_while(void *data)
 	struct edo_driver *driver = edo_driver_hold(holder->driver->id);
 
 	edo_store(&holder->is_held, 1, release);
-	usleep(30000);
+	/* Until the shutdown waits for this thread: the bit that registry.c sets. */
+	while (!(edo_load(&driver->holders, acquire) >> 31))
+		sched_yield();
 	edo_store(&holder->is_released, 1, release);
 	edo_driver_release(driver);
 	return NULL;
@@ -114,7 +117,7 @@ static void a_shutdown_waits_for_those_who_hold_it(void **state)
 	make(&driver);
 	assert_int_equal(pthread_create(&thread, NULL, hold_for_a_while, &holder), 0);
 	while (!edo_load(&holder.is_held, acquire))
-		usleep(100);
+		sched_yield();
 
 	edo_driver_shutdown(&driver);
 
@@ -149,7 +152,8 @@ static void drivers_end_while_threads_use_them_by_number(void **state)
 			assert_int_equal(pthread_create(&threads[t], NULL,
 							hold_and_release_until_gone, &id),
 					 0);
-		usleep(i % 20);
+		for (unsigned turns = 0; turns < i % 20; turns++)
+			sched_yield(); /* the end comes at another place each time */
 		end(driver);
 		free(driver);
 		for (int t = 0; t < 2; t++)

@@ -4,6 +4,7 @@
 #include "support/sys_fault.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -201,9 +202,16 @@ static void a_look_without_a_wait_publishes_nothing_and_is_one_call(void **state
 	end();
 }
 
+static bool is_asleep(const struct edo_driver *driver)
+{
+	return driver->has_io ? edo_load(&driver->io.is_waiting, acquire) :
+				edo_load(&driver->park.state, acquire) == 1;
+}
+
 static void *unpark_later(void *driver)
 {
-	usleep(10000);
+	while (!is_asleep(driver))
+		sched_yield();
 	edo_driver_unpark(driver);
 	return NULL;
 }
@@ -301,7 +309,8 @@ static void a_look_with_a_paused_clock_does_not_jump(void **state)
 
 static void *arm_later(void *data)
 {
-	usleep(20000);
+	while (edo_load(&rig.driver.time.next_wake, acquire) != EDO_WAKE_FOREVER)
+		sched_yield();
 	(void)edo_current_driver_set(&rig.driver);
 	arm(data, 1000);
 	return NULL;

@@ -7,6 +7,7 @@
 #include "support/sys_fault.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -153,9 +154,12 @@ static void wakes_come_in_the_order_of_the_events(void **state)
 	rig_end(&io);
 }
 
-static void *unpark_later(void *io)
+static void *unpark_later(void *data)
 {
-	usleep(20000);
+	struct edo_io_driver *io = data;
+
+	while (!edo_load(&io->is_waiting, acquire))
+		sched_yield();
 	edo_io_unpark(io);
 	return NULL;
 }
@@ -368,7 +372,7 @@ static void a_sleeping_holder_is_woken_for_a_batch_of_retired_slots(void **state
 	}
 	assert_int_equal(pthread_create(&thread, NULL, turn_once, &sleeper), 0);
 	while (!edo_load(&io.is_waiting, acquire))
-		usleep(1000);
+		sched_yield();
 
 	for (int i = 0; i < BATCH; i++) {
 		assert_int_equal(edo_load(&sleeper.turns, acquire), 0);
