@@ -265,3 +265,9 @@ void edo_sys_stack_unmap(void *base, size_t size)
 	munmap((char *)base - guard, size + guard);
 	errno = saved_errno;
 }
+
+/* An empty step: the instruction that processors have for it costs more than what is waited for. */
+void edo_sys_cpu_relax(void)
+{
+	__asm__ __volatile__("" ::: "memory");
+}

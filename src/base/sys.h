@@ -66,9 +66,7 @@ size_t edo_sys_page_size(void);
 int edo_sys_stack_map(size_t size, void **base);
 void edo_sys_stack_unmap(void *base, size_t size);
 
-static inline void edo_sys_cpu_relax(void)
-{
-	__asm__ __volatile__("" ::: "memory");
-}
+/* A moment in a loop that waits for another thread to end a few instructions. */
+void edo_sys_cpu_relax(void);
 
 #endif
