@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs the tests of runner_probe that must fail, and looks whether the runner caught each.
+# Runs the tests of runner_probe that must fail, and looks whether the runner caught each. Meson says in
+# MESON_EXE_WRAPPER what runs another machine's programs.
 set -eu
 probe=$1
 sanitize=$2
@@ -9,7 +10,8 @@ status=0
 expect()
 {
 	code=0
-	said=$("$probe" "$3" 2>&1 </dev/null) || code=$?
+	# shellcheck disable=SC2086 # the wrapper is words
+	said=$(${MESON_EXE_WRAPPER-} "$probe" "$3" 2>&1 </dev/null) || code=$?
 	case $1 in
 	failure) [ "$code" != 0 ] && [ "$code" != 124 ] || code=wrong ;;
 	*) [ "$code" = "$1" ] || code=wrong ;;
