@@ -4,6 +4,7 @@
  *
  * The descriptor here is a timerfd that expires every 2 ms.
  */
+#define _POSIX_C_SOURCE 200809L /* for CLOCK_MONOTONIC, which strict C11 hides */
 #include <edo/edo.h>
 #include <errno.h>
 #include <stdio.h>
