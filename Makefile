@@ -13,11 +13,12 @@ RELEASE := --buildtype=release -Ddebug=true -Dtests=disabled
 WORK := -Dtests=enabled --werror
 
 .DEFAULT_GOAL := build
-.PHONY: build test demo lint format install bench fuzz docs asan tsan release valgrind ci clean help
+.PHONY: build test demo lint format install bench fuzz docs asan tsan release valgrind \
+	test-aarch64 test-musl ci clean help
 
 help:
 	@echo 'build (default), demo, test, lint, format, install (PREFIX, DESTDIR), bench, fuzz, docs,'
-	@echo 'asan, tsan, valgrind and release (the tests, built so), ci, clean'
+	@echo 'asan, tsan, valgrind, release, test-aarch64 and test-musl (the tests, built so), ci, clean'
 
 build: build/build.ninja
 	$(NINJA) -C build
@@ -34,6 +35,9 @@ tsan_flags := $(WORK) -Db_sanitize=thread -Db_lundef=false
 valgrind_flags := $(WORK) -Dvalgrind=enabled
 fuzz_flags := -Dtests=disabled -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
 fuzz_cc := clang
+aarch64_flags := $(WORK) --cross-file packaging/cross/aarch64.ini --cross-file build-aarch64-cmocka/paths.ini
+aarch64_runs := qemu-aarch64 -L /usr/aarch64-linux-gnu
+musl_flags := $(WORK) --cross-file packaging/cross/musl.ini --cross-file build-musl-cmocka/paths.ini
 lint_flags := $(WORK) -Dbench=true
 lint_cc := clang
 
@@ -60,6 +64,15 @@ valgrind:
 	@tools/install-packages build test valgrind
 	@$(MAKE) --no-print-directory build-valgrind/build.ninja
 	$(MESON) test -C build-valgrind --setup=valgrind --print-errorlogs
+
+# Built for another machine (run by qemu) or C library: the tests, and the echo examples' real work.
+test-aarch64 test-musl: test-%:
+	@tools/install-packages build test demo $*
+	@tools/cross-cmocka $* build-$*-cmocka
+	@$(MAKE) --no-print-directory build-$*/build.ninja
+	$(MESON) test -C build-$* --print-errorlogs
+	@tools/count-tests build-$*
+	@tools/check-echo build-$* $($*_runs)
 
 lint:
 	@tools/install-packages build test lint

@@ -43,8 +43,8 @@ int edo_test_main(int argc, char **argv, const struct CMUnitTest *tests, size_t 
 /* Runs all tests. */
 int edo_test_run(const struct CMUnitTest *tests, size_t count);
 
-/* How many times slower than natively this program runs: above 1 under a sanitizer, valgrind, qemu.
- * For scaling a test's work; the time limits are scaled already. */
+/* How many times slower than natively this program runs: above 1 under a sanitizer or valgrind. For
+ * scaling a test's work; the time limits are scaled already. */
 unsigned edo_test_slowdown(void);
 
 #endif
