@@ -7,6 +7,7 @@
 #endif
 #include "base/lock.h"
 #include "support/runner.h"
+#include "support/sys_fault.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -108,6 +109,22 @@ static void a_lock_that_is_held_cannot_be_taken_by_a_try(void **state)
 	edo_lock_assert_none();
 }
 
+/* 2 in the word: somebody sleeps, or is about to. */
+static void only_a_lock_that_is_waited_for_costs_its_release_a_call(void **state)
+{
+	uint64_t wakes = edo_sys_calls_of(EDO_CALL_futex_wake);
+
+	(void)state;
+	edo_lock_acquire(&inner, EDO_RANK_IO);
+	edo_lock_release(&inner, EDO_RANK_IO);
+	assert_int_equal(edo_sys_calls_of(EDO_CALL_futex_wake), wakes);
+	edo_lock_acquire(&inner, EDO_RANK_IO);
+	edo_store(&inner.word, 2, relaxed);
+	edo_lock_release(&inner, EDO_RANK_IO);
+	assert_int_equal(edo_sys_calls_of(EDO_CALL_futex_wake), wakes + 1);
+	assert_int_equal(inner.word, 0);
+}
+
 static void *pass_through(void *lock)
 {
 	edo_lock_acquire(lock, EDO_RANK_IO);
@@ -161,6 +178,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_lock_out_of_its_rank_ends_the_process),
 	cmocka_unit_test(where_no_lock_may_be_held_one_ends_the_process),
 	cmocka_unit_test(a_lock_that_is_held_cannot_be_taken_by_a_try),
+	cmocka_unit_test(only_a_lock_that_is_waited_for_costs_its_release_a_call),
 	cmocka_unit_test(whoever_sleeps_for_a_lock_says_so_and_is_woken),
 	cmocka_unit_test(of_many_threads_one_holds_it),
 };
