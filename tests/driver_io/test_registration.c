@@ -467,6 +467,31 @@ static void a_copy_takes_over_and_the_original_is_dead(void **state)
 	rig_end(&io);
 }
 
+/* It was found in time, and the slot was given to somebody else before it was used. */
+static void an_object_of_a_slots_former_use_is_dead(void **state)
+{
+	struct edo_io_driver io;
+	struct edo_registration former, present;
+	struct edo_scheduled_io *sio;
+	int fd = make_eventfd();
+
+	(void)state;
+	rig_make(&io, 16);
+	assert_int_equal(register_fd(&io, fd, &former), 0);
+	sio = find(&io, &former);
+	assert_int_equal(deregister(&io, &former), 0);
+	(void)edo_io_turn(&io, 0);
+	assert_int_equal(register_fd(&io, fd, &present), 0);
+	assert_ptr_equal(find(&io, &present), sio);
+
+	assert_int_equal(edo_io_adopt(sio, 0, &former, &former.epoch), -EBADF);
+	assert_int_equal(edo_io_adopt(sio, 0, &present, &present.epoch), 0);
+
+	assert_int_equal(deregister(&io, &present), 0);
+	close(fd);
+	rig_end(&io);
+}
+
 static void halves_move_on_their_own(void **state)
 {
 	struct edo_io_driver io;
@@ -541,6 +566,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(registering_again_and_again_allocates_nothing),
 	cmocka_unit_test(a_failed_allocation_is_told_and_changes_nothing),
 	cmocka_unit_test(a_copy_takes_over_and_the_original_is_dead),
+	cmocka_unit_test(an_object_of_a_slots_former_use_is_dead),
 	cmocka_unit_test(halves_move_on_their_own),
 	cmocka_unit_test(one_call_a_direction_is_under_way_at_a_time),
 };
