@@ -184,6 +184,33 @@ static void pitfall_p52_readiness_before_the_outcome_is_not_the_outcome(void **s
 	assert_int_equal(edo_tcp_listener_close(&listener), 0);
 }
 
+/* S1: a look at the outcome that found none costs the attempt nothing. */
+static void a_hint_that_was_wrong_gives_its_budget_back(void **state)
+{
+	edo_waker waker = { NULL, NULL };
+	edo_tcp_connect_future connect;
+	edo_tcp_listener listener;
+	edo_context cx;
+	edo_tcp stream;
+	edo_addr addr;
+
+	(void)state;
+	rig_listen(&listener, &addr);
+	edo_tcp_connect_addr_start(&connect, &stream, &addr);
+	edo_sys_fault_order(EDO_CALL_getpeername, ENOTCONN, 0, 1);
+	edo_context_init(&cx, &waker);
+	for (int i = 1; i < 128; i++)
+		assert_true(edo_coop_spend(&cx));
+	do { /* until the attempt is answered, which may take the system a moment */
+		assert_int_equal(edo_future_poll(&connect.future, &cx), EDO_PENDING);
+		rig_turn();
+	} while (!edo_sys_fault_happened());
+	assert_true(edo_coop_spend(&cx));
+	assert_false(edo_coop_spend(&cx));
+	edo_future_drop(&connect.future);
+	assert_int_equal(edo_tcp_listener_close(&listener), 0);
+}
+
 static void without_a_runtime_or_its_io_there_is_no_connection(void **state)
 {
 	edo_config config = EDO_CONFIG_INIT;
@@ -209,6 +236,7 @@ static const struct CMUnitTest tests[] = {
 	rig_test_paused(an_attempt_can_be_limited),
 	rig_test(an_attempt_outlives_its_runtime_and_is_still_given_up),
 	rig_test_paused(pitfall_p52_readiness_before_the_outcome_is_not_the_outcome),
+	rig_test(a_hint_that_was_wrong_gives_its_budget_back),
 	cmocka_unit_test(without_a_runtime_or_its_io_there_is_no_connection),
 };
 
