@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An allocator that counts, and fails when told. */
+/* An allocator that counts, and fails when told. As the user's code it is called with no lock held (T2). */
 static struct {
 	size_t blocks, bytes;
 	uint64_t calls, fail_at;
@@ -18,6 +18,7 @@ static void *allocate(void *context, size_t size, size_t align)
 	void *block;
 
 	(void)context;
+	edo_lock_assert_none();
 	/* Sanitizers end the process at a size that cannot be had. */
 	if (memory.calls++ == memory.fail_at || size > (size_t)1 << 40)
 		return NULL;
@@ -30,6 +31,7 @@ static void *allocate(void *context, size_t size, size_t align)
 static void release(void *context, void *block, size_t size)
 {
 	(void)context;
+	edo_lock_assert_none();
 	memory.blocks--;
 	memory.bytes -= size;
 	edo_default_allocator.release(NULL, block, size);
@@ -210,6 +212,24 @@ static void a_foreign_producer_does_not_make_memory_grow(void **state)
 	close_pool();
 }
 
+/* Which side a cell came from shows in what is left: a chunk holds more than one. */
+static void who_is_not_the_owner_leaves_the_owners_cells_alone(void **state)
+{
+	struct edo_task *own, *foreign;
+	uint64_t chunks;
+
+	(void)state;
+	edo_cell_pool_set_owner(pool, edo_thread_self());
+	own = edo_cell_allocate(pool, 10);
+	chunks = memory.calls;
+	edo_cell_pool_set_owner(pool, edo_thread_self() + 1);
+	foreign = edo_cell_allocate(pool, 10);
+	assert_int_equal(memory.calls, chunks + 1);
+	edo_cell_free(pool, foreign);
+	edo_cell_free(pool, own);
+	close_pool();
+}
+
 static void the_pool_outlives_its_close_until_the_last_cell(void **state)
 {
 	enum { SHARED = 0, LOCAL = 1, BIG = 2 };
@@ -325,6 +345,7 @@ static const struct CMUnitTest tests[] = {
 	WITH_POOL(freed_cells_are_used_again_on_both_sides),
 	WITH_POOL(cells_that_one_side_frees_come_back_to_the_other),
 	WITH_POOL(a_foreign_producer_does_not_make_memory_grow),
+	WITH_POOL(who_is_not_the_owner_leaves_the_owners_cells_alone),
 	WITH_POOL(the_pool_outlives_its_close_until_the_last_cell),
 	WITH_POOL(what_is_freed_by_the_wrong_side_is_still_counted),
 	WITH_POOL(every_failed_allocation_is_a_null_and_nothing_else),
