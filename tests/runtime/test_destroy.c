@@ -1,6 +1,7 @@
 /* The end of a runtime (S3): tasks in every state, fibers that do not listen, handles and wakers left over. */
 #include "scheduler/gate.h"
 #include "support/allocations.h"
+#include "task/task.h"
 
 static edo_runtime *runtime;
 
@@ -51,6 +52,35 @@ static void tasks_that_wait_are_dropped(void **state)
 	assert_int_equal(drops, 100);
 }
 
+static edo_poll yields(struct actor *actor, edo_context *cx)
+{
+	edo_yield_future yield;
+
+	(void)actor;
+	return edo_future_poll(edo_yield_start(&yield), cx);
+}
+
+static edo_poll waits_for_quiet(struct actor *actor, edo_context *cx)
+{
+	(void)actor;
+	edo_context_defer_until_quiet(cx);
+	edo_waker_wake_by_ref(cx->waker);
+	return EDO_PENDING;
+}
+
+/* They are in queues of their own, each with a reference. */
+static void tasks_that_have_given_way_are_dropped(void **state)
+{
+	(void)state;
+	drops = 0;
+	edo_task_detach(spawn_counted(yields));
+	edo_task_detach(spawn_counted(waits_for_quiet));
+	run_on(runtime, fiber_does_nothing, NULL);
+	assert_int_equal(drops, 0);
+	runtime_end(runtime);
+	assert_int_equal(drops, 2);
+}
+
 static void handles_that_still_live_are_told_and_can_be_consumed_later(void **state)
 {
 	edo_task *tasks[3];
@@ -70,6 +100,21 @@ static void handles_that_still_live_are_told_and_can_be_consumed_later(void **st
 	assert_int_equal(edo_task_wait(tasks[1], &result), 0);
 	edo_task_detach(tasks[1]);
 	edo_task_detach(tasks[2]);
+}
+
+/* A wait through the dead runtime would first of all ask it for memory. */
+static void an_ended_task_is_joined_without_its_runtime(void **state)
+{
+	edo_task *task = spawn_counted(never_ready);
+	int rc, result = 1;
+
+	(void)state;
+	assert_int_equal(edo_runtime_destroy(runtime), 1);
+	edo_test_allocations_fail(0);
+	rc = edo_task_join(task, &result);
+	edo_test_allocations_fail(EDO_TEST_NEVER);
+	assert_int_equal(rc, 0);
+	assert_int_equal(result, -ECANCELED);
 }
 
 /* ---- wakers that come late ---- */
@@ -545,7 +590,9 @@ static void with_warm_caches_a_spawn_and_its_join_allocate_nothing(void **state)
 static const struct CMUnitTest tests[] = {
 	WITH_RUNTIME(tasks_that_were_never_polled_are_dropped),
 	WITH_RUNTIME(tasks_that_wait_are_dropped),
+	WITH_RUNTIME(tasks_that_have_given_way_are_dropped),
 	WITH_RUNTIME(handles_that_still_live_are_told_and_can_be_consumed_later),
+	WITH_RUNTIME(an_ended_task_is_joined_without_its_runtime),
 	WITH_RUNTIME(a_waker_that_comes_after_the_end_does_nothing),
 	WITH_RUNTIME(pitfall_p51_another_thread_may_wake_while_the_runtime_is_destroyed),
 	WITH_RUNTIME(a_fiber_that_waits_gets_canceled_and_returns),

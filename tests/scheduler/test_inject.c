@@ -78,11 +78,28 @@ static void a_task_that_comes_after_the_close_gives_its_reference_back(void **st
 	runtime_end(runtime); /* 0: no cell is held for ever */
 }
 
+/* The runner sees whether a cell is held for ever, and with it the runtime's memory. */
+static void so_does_one_that_comes_after_the_runtimes_end(void **state)
+{
+	struct actor actor = actor_of(never_ready, NULL);
+	struct edo_scheduler *scheduler = &inside()->scheduler;
+	struct edo_task *task;
+
+	(void)state;
+	assert_return_code(edo_task_create(scheduler, &actor.future, sizeof actor, NULL, NULL,
+					   &task),
+			   0);
+	edo_task_detach(task);
+	assert_int_equal(edo_runtime_destroy(runtime), 1);
+	edo_scheduler_submit(scheduler, task);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup(who_is_about_to_sleep_sees_a_task_that_has_just_come, begin),
 	cmocka_unit_test_setup(a_task_that_comes_to_a_sleeper_ends_the_sleep_once, begin),
 	cmocka_unit_test_setup(a_wake_of_the_drivers_own_wait_ends_its_sleep, begin),
 	cmocka_unit_test_setup(a_task_that_comes_after_the_close_gives_its_reference_back, begin),
+	cmocka_unit_test_setup(so_does_one_that_comes_after_the_runtimes_end, begin),
 };
 
 EDO_TEST_MAIN(tests)
