@@ -307,12 +307,17 @@ static void a_look_with_a_paused_clock_does_not_jump(void **state)
 	end();
 }
 
-static void *arm_later(void *data)
+static void arm_when_it_sleeps(edo_timer_entry *entry, uint64_t ticks)
 {
 	while (edo_load(&rig.driver.time.next_wake, acquire) != EDO_WAKE_FOREVER)
 		sched_yield();
 	(void)edo_current_driver_set(&rig.driver);
-	arm(data, 1000);
+	arm(entry, ticks);
+}
+
+static void *arm_later(void *data)
+{
+	arm_when_it_sleeps(data, 1000);
 	return NULL;
 }
 
@@ -327,6 +332,29 @@ static void a_timer_armed_during_a_paused_wait_is_jumped_to(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, arm_later, &late), 0);
 
 	while (edo_load(&rig.wakes, acquire) == 0) /* the entry is the other thread's before that */
+		edo_driver_turn(&rig.driver, UINT64_MAX, true);
+
+	pthread_join(thread, NULL);
+	end();
+}
+
+static void *arm_for_the_next_tick(void *data)
+{
+	arm_when_it_sleeps(data, 1);
+	return NULL;
+}
+
+/* T3: the wait is published, so whoever arms a timer for earlier ends it. */
+static void a_timer_armed_during_a_wait_ends_it(void **state)
+{
+	static edo_timer_entry late;
+	pthread_t thread;
+
+	(void)state;
+	make(NOTHING_MISSING);
+	assert_int_equal(pthread_create(&thread, NULL, arm_for_the_next_tick, &late), 0);
+
+	while (edo_load(&rig.wakes, acquire) == 0)
 		edo_driver_turn(&rig.driver, UINT64_MAX, true);
 
 	pthread_join(thread, NULL);
@@ -392,6 +420,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(pitfall_p14_a_clock_that_may_not_jump_waits_for_events),
 	cmocka_unit_test(a_look_with_a_paused_clock_does_not_jump),
 	cmocka_unit_test(a_timer_armed_during_a_paused_wait_is_jumped_to),
+	cmocka_unit_test(a_timer_armed_during_a_wait_ends_it),
 	cmocka_unit_test(a_shutdown_tells_timers_and_a_number_that_is_gone),
 	cmocka_unit_test(every_failed_system_call_leaves_no_driver),
 };
