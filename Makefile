@@ -13,11 +13,11 @@ RELEASE := --buildtype=release -Ddebug=true -Dtests=disabled
 WORK := -Dtests=enabled --werror
 
 .DEFAULT_GOAL := build
-.PHONY: build test demo lint format install bench fuzz docs asan tsan release valgrind \
+.PHONY: build test demo lint format install bench fuzz mutants docs asan tsan release valgrind \
 	test-aarch64 test-musl ci clean help
 
 help:
-	@echo 'build (default), demo, test, lint, format, install (PREFIX, DESTDIR), bench, fuzz, docs,'
+	@echo 'build (default), demo, test, lint, format, install (PREFIX, DESTDIR), bench, fuzz, mutants, docs,'
 	@echo 'asan, tsan, valgrind, release, test-aarch64 and test-musl (the tests, built so), ci, clean'
 
 build: build/build.ninja
@@ -100,6 +100,11 @@ fuzz:
 	@$(MAKE) --no-print-directory build-fuzz/build.ninja
 	$(NINJA) -C build-fuzz
 	tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+# MUTANTS: words that choose some.
+mutants:
+	@tools/install-packages build test
+	tools/mutants $(MUTANTS)
 
 docs:
 	@tools/install-packages docs
