@@ -10,7 +10,6 @@ A weakening has a name that does not change when lines move:
 the file, the function, the operation (#2: the second of its kind there), `failure` for the second order
 of a compare-and-swap, and what became of the order.
 """
-import os
 import re
 
 OPERATION = re.compile(r'\bedo_(load|store|exchange|fetch_[a-z]+|compare_exchange)\(')
@@ -92,9 +91,8 @@ def orders_of(operation, found):
     return [(found[-1], '', WEAKER)]
 
 
-def weakenings_of_file(root, path):
-    with open(os.path.join(root, path), encoding='utf-8') as file:
-        code = without_comments(file.read())
+def weakenings_of_file(path, text):
+    code = without_comments(text)
     counts = {}
     for match in OPERATION.finditer(code):
         operation = match.group(1)
@@ -108,7 +106,8 @@ def weakenings_of_file(root, path):
                 yield Weakening(path, name, start, end, before, after)
 
 
-def weakenings(root, paths):
-    for path in sorted(paths):
+def weakenings(files):
+    """Of a tree, path: bytes."""
+    for path in sorted(files):
         if re.match(r'(src|include)/.*\.[ch]$', path) and path not in NOT_SEARCHED:
-            yield from weakenings_of_file(root, path)
+            yield from weakenings_of_file(path, files[path].decode())
