@@ -1,0 +1,165 @@
+/*
+ * Runs models: each again and again until the search has tried all, or one run fails, which is then made
+ * once more with its steps printed.
+ */
+#include "explore/engine.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LINE = 20000 };
+
+static const char *const outcome_names[] = {
+	[EXPLORE_PASSED] = "passed",       [EXPLORE_CHECK_FAILED] = "a check failed",
+	[EXPLORE_DATA_RACE] = "data race", [EXPLORE_BAD_MEMORY] = "bad use of memory",
+	[EXPLORE_LEAK] = "leak",           [EXPLORE_LOCK_MISUSE] = "misuse of a lock",
+	[EXPLORE_DEADLOCK] = "deadlock",   [EXPLORE_ENDLESS_LOOP] = "endless loop",
+	[EXPLORE_TOO_LARGE] = "too large", [EXPLORE_NOT_REPEATABLE] = "not repeatable",
+};
+
+const char *explore_outcome_name(enum explore_outcome outcome)
+{
+	return outcome_names[outcome];
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Whatever a run allocates comes from its arena; what this file does comes from the C library. */
+static void run_once(void)
+{
+	engine_run_once();
+	engine->self = NULL;
+}
+
+static void print_failure(struct explore_result *result)
+{
+	char *line = malloc(LINE);
+
+	printf("explore: %s: %s: %s\n", engine->model->name, outcome_names[result->outcome],
+	       result->reason);
+	search_repeat();
+	engine->is_tracing = true;
+	run_once();
+	engine->is_tracing = false;
+	if (line && search_print(line, LINE) > 0)
+		printf("explore: to replay: EXPLORE_REPLAY=%s\n", line);
+	free(line);
+}
+
+static void begin(const struct explore_model *model, struct explore_bounds bounds)
+{
+	if (!engine)
+		engine_begin();
+	search_begin();
+	engine->model = model;
+	engine->bounds = bounds;
+}
+
+static struct explore_result search_all(bool print)
+{
+	struct explore_result result = { .outcome = EXPLORE_PASSED };
+	double start = now();
+
+	do {
+		run_once();
+		if (engine->is_cut)
+			result.cut++;
+		else
+			result.runs++;
+		if (search_depth() > result.deepest)
+			result.deepest = search_depth();
+	} while (engine->outcome == EXPLORE_PASSED && search_next());
+	result.seconds = now() - start;
+	result.outcome = engine->outcome;
+	if (result.outcome != EXPLORE_PASSED) {
+		memcpy(result.reason, engine->reason, sizeof result.reason);
+		if (print)
+			print_failure(&result);
+	}
+	return result;
+}
+
+struct explore_result explore_run(const struct explore_model *model, struct explore_bounds bounds,
+				  bool print)
+{
+	begin(model, bounds);
+	return search_all(print);
+}
+
+/* ---- a program of models ---- */
+
+static bool is_selected(const struct explore_model *model, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strstr(model->name, argv[i]))
+			return true;
+	return argc == 1;
+}
+
+static struct explore_bounds bounds_of(const struct explore_model *model)
+{
+	const char *wanted = getenv("EXPLORE");
+
+	return wanted && strcmp(wanted, "whole") == 0 ? model->whole : model->usual;
+}
+
+static void print_bounds(struct explore_bounds bounds)
+{
+	if (bounds.preemptions == EXPLORE_ALL)
+		printf("all interleavings");
+	else
+		printf("at most %u preemptions", bounds.preemptions);
+	if (bounds.stale == EXPLORE_ALL)
+		printf(", all values\n");
+	else
+		printf(", at most %u old values\n", bounds.stale);
+}
+
+static bool explore_one(const struct explore_model *model, enum explore_outcome expected)
+{
+	struct explore_bounds bounds = bounds_of(model);
+	const char *script = getenv("EXPLORE_REPLAY");
+	struct explore_result result;
+
+	begin(model, bounds);
+	if (script) {
+		search_replay(script);
+		run_once();
+		result = (struct explore_result){ .outcome = engine->outcome };
+		memcpy(result.reason, engine->reason, sizeof result.reason);
+		print_failure(&result);
+		return result.outcome == expected;
+	}
+	result = search_all(expected == EXPLORE_PASSED);
+	printf("explore: %s: %s: %llu runs, %llu cut, %u steps, %.2f s; ", model->name,
+	       outcome_names[result.outcome], (unsigned long long)result.runs,
+	       (unsigned long long)result.cut, result.deepest, result.seconds);
+	print_bounds(bounds);
+	if (result.outcome != EXPLORE_PASSED && expected != EXPLORE_PASSED)
+		printf("explore:   %s\n", result.reason);
+	(void)fflush(stdout);
+	return result.outcome == expected;
+}
+
+int explore_main(int argc, char **argv, const struct explore_model *models, size_t count,
+		 enum explore_outcome outcome)
+{
+	unsigned failed = 0;
+	unsigned made = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_selected(&models[i], argc, argv))
+			continue;
+		made++;
+		failed += !explore_one(&models[i], outcome);
+	}
+	if (made == 0)
+		printf("explore: no model has that name\n");
+	return failed > 0 || made == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

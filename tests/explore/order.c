@@ -1,0 +1,192 @@
+/*
+ * Which steps can be done in either order. Two steps of different threads are dependent when they meet at one
+ * object and at least one of them changes it; all others can be swapped without anybody noticing.
+ * Each thread's clock `before` says which steps of the others cannot be moved behind its next one.
+ *
+ * When a step conflicts with an earlier one that is not before it, the two could come the other way round,
+ * and the search is told (search_reverse()). It is enough to tell of the conflicts that have no third
+ * step between them: the others show up when those are reversed. (Flanagan and Godefroid, POPL 2005;
+ * Abdulla, Aronis, Jonsson and Sagonas, POPL 2014.)
+ */
+#include "explore/engine.h"
+
+enum { MAX_EVENTS = 8192, MEETINGS = 4096 };
+
+struct event {
+	unsigned thread;
+	uint32_t number;     /* among its thread's */
+	struct clock before; /* its own number included */
+};
+
+struct order {
+	struct event events[MAX_EVENTS];
+	unsigned count;
+	struct meeting
+		meetings[MEETINGS]; /* a hash table; `run` says whether an entry is this run's */
+};
+
+static struct order *order;
+
+#define KIND(kind) (1U << (kind))
+
+/* Which kinds a kind conflicts with. */
+static const unsigned conflicts[STEP_CONFLICTING] = {
+	[STEP_READ] = KIND(STEP_WRITE),
+	[STEP_WRITE] = KIND(STEP_READ) | KIND(STEP_WRITE),
+	/* With a release it cannot: it is not possible before. */
+	[STEP_ACQUIRE] = KIND(STEP_ACQUIRE) | KIND(STEP_TRY),
+	[STEP_TRY] = KIND(STEP_ACQUIRE) | KIND(STEP_TRY) | KIND(STEP_RELEASE),
+	[STEP_RELEASE] = KIND(STEP_TRY),
+};
+
+/* Which kinds come before a kind for good. */
+static const unsigned follows[STEP_CONFLICTING] = {
+	[STEP_READ] = KIND(STEP_WRITE),
+	[STEP_WRITE] = KIND(STEP_READ) | KIND(STEP_WRITE),
+	[STEP_ACQUIRE] = KIND(STEP_ACQUIRE) | KIND(STEP_TRY) | KIND(STEP_RELEASE),
+	[STEP_TRY] = KIND(STEP_ACQUIRE) | KIND(STEP_TRY) | KIND(STEP_RELEASE),
+	[STEP_RELEASE] = KIND(STEP_ACQUIRE) | KIND(STEP_TRY) | KIND(STEP_RELEASE),
+};
+
+void order_begin(void)
+{
+	if (!order)
+		order = explore_pages(sizeof *order);
+	order->count = 0;
+}
+
+struct meeting *order_meeting(const void *object)
+{
+	size_t hash = (size_t)(((uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+
+	for (size_t tried = 0; tried < MEETINGS; tried++) {
+		struct meeting *meeting = &order->meetings[(hash + tried) % MEETINGS];
+
+		if (meeting->run != engine->run) {
+			memset(meeting, 0, sizeof *meeting);
+			meeting->run = engine->run;
+			meeting->object = object;
+			return meeting;
+		}
+		if (meeting->object == object)
+			return meeting;
+	}
+	engine_fail(EXPLORE_TOO_LARGE, "more than %d objects", MEETINGS);
+}
+
+bool order_are_independent(const struct step *a, const struct step *b)
+{
+	if (a->kind >= STEP_CONFLICTING || b->kind >= STEP_CONFLICTING || a->object != b->object)
+		return true;
+	/* An acquire waits for a release, so the one may decide whether the other is possible. */
+	return !((conflicts[a->kind] | follows[a->kind]) & KIND(b->kind));
+}
+
+static bool is_before(const struct event *event, const struct clock *clock)
+{
+	return clock->of[event->thread] >= event->number;
+}
+
+/* The latest event of each other thread that conflicts with this step and is not before it. */
+static unsigned find_conflicts(const struct meeting *meeting, const struct explore_thread *thread,
+			       unsigned found[EXPLORE_THREADS])
+{
+	unsigned count = 0;
+
+	for (unsigned other = 0; other < engine->count; other++) {
+		unsigned latest = 0;
+
+		for (unsigned kind = 0; kind < STEP_CONFLICTING; kind++)
+			if ((conflicts[thread->next.kind] & KIND(kind)) &&
+			    meeting->last[other][kind] > latest)
+				latest = meeting->last[other][kind];
+		if (other != thread->number && latest > 0 &&
+		    !is_before(&order->events[latest - 1], &thread->before))
+			found[count++] = latest - 1;
+	}
+	return count;
+}
+
+/* Whether another of the conflicting events comes between. */
+static bool has_one_between(unsigned number, const unsigned *found, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (found[i] != number &&
+		    is_before(&order->events[number], &order->events[found[i]].before))
+			return true;
+	return false;
+}
+
+static void join_before(struct meeting *meeting, struct explore_thread *thread)
+{
+	for (unsigned kind = 0; kind < STEP_CONFLICTING; kind++)
+		if (follows[thread->next.kind] & KIND(kind))
+			clock_join(&thread->before, &meeting->before[kind]);
+}
+
+static struct event *append_event(struct explore_thread *thread)
+{
+	struct event *event = &order->events[order->count++];
+
+	*event = (struct event){ .thread = thread->number,
+				 .number = ++thread->before.of[thread->number],
+				 .before = thread->before };
+	return event;
+}
+
+void order_event(struct explore_thread *thread)
+{
+	unsigned found[EXPLORE_THREADS];
+	unsigned count = 0;
+	struct meeting *meeting = NULL;
+	unsigned number = order->count;
+
+	if (order->count == MAX_EVENTS)
+		engine_fail(EXPLORE_TOO_LARGE, "more than %d steps", MAX_EVENTS);
+	if (thread->next.kind < STEP_CONFLICTING) {
+		meeting = order_meeting(thread->next.object);
+		count = find_conflicts(meeting, thread, found);
+		join_before(meeting, thread);
+	}
+	append_event(thread);
+	for (unsigned i = 0; i < count; i++)
+		if (!has_one_between(found[i], found, count))
+			search_reverse(found[i], thread);
+	if (meeting) {
+		meeting->last[thread->number][thread->next.kind] = (uint16_t)(number + 1);
+		clock_join(&meeting->before[thread->next.kind], &thread->before);
+	}
+}
+
+/* Whether one of the events from `first` on that do not depend on `number` is before this one. */
+static bool has_predecessor(unsigned number, unsigned event)
+{
+	const struct event *reversed = &order->events[number];
+
+	for (unsigned i = number + 1; i < event; i++)
+		if (!is_before(reversed, &order->events[i].before) &&
+		    is_before(&order->events[i], &order->events[event].before))
+			return true;
+	return false;
+}
+
+/* The step just done is the last event. */
+unsigned order_initials(unsigned number)
+{
+	const struct event *reversed = &order->events[number];
+	unsigned initials = 0;
+	unsigned seen = 0;
+
+	for (unsigned i = number + 1; i < order->count; i++) {
+		const struct event *event = &order->events[i];
+		bool is_last = i + 1 == order->count;
+
+		if ((seen & (1U << event->thread)) ||
+		    (!is_last && is_before(reversed, &event->before)))
+			continue;
+		seen |= 1U << event->thread;
+		if (!has_predecessor(number, i))
+			initials |= 1U << event->thread;
+	}
+	return initials;
+}
