@@ -30,9 +30,8 @@ static ssize_t outcome(ssize_t rc, int saved_errno)
 	({                                                                                         \
 		int saved_errno_ = errno;                                                          \
 		ssize_t rc_;                                                                       \
-		do                                                                                 \
-			rc_ = (call);                                                              \
-		while (rc_ < 0 && errno == EINTR);                                                 \
+		while ((rc_ = (call)) < 0 && errno == EINTR)                                       \
+			errno = saved_errno_;                                                      \
 		outcome(rc_, saved_errno_);                                                        \
 	})
 
