@@ -98,10 +98,11 @@ static int aborts_an_endless_sleep(void *arg)
 	int rc = 1, result = 0;
 
 	(void)arg;
+	CHECK(edo_sleep(EDO_MS(1)) == 0); /* from 0 on the sum would fit */
 	CHECK(edo_spawn_fiber(NULL, sleeps_for_ever, &rc, 0, &task) == 0);
 	CHECK(edo_spawn_fiber(NULL, sleeps_for_ever, &rc, 0, &latest) == 0);
 	CHECK(edo_sleep(EDO_HOUR(1000000)) == 0); /* jumps there, and not to the end of time */
-	CHECK(edo_now() == EDO_HOUR(1000000));
+	CHECK(edo_now() == EDO_HOUR(1000000) + EDO_MS(1));
 	CHECK(rc == 1);
 	edo_task_abort(task);
 	edo_task_abort(latest);
