@@ -122,6 +122,18 @@ static int sleeps_a_little(void *arg)
 	return edo_sleep(EDO_US(10));
 }
 
+/* p31: by this clock a wait ends through a timer of the system's. */
+static void pitfall_p31_a_runtime_goes_by_the_clock_it_was_given(void **state)
+{
+	uint64_t timers = edo_sys_calls_of(EDO_CALL_timerfd);
+
+	(void)state;
+	assert_sound(CONFIG(.clock = EDO_CLOCK_MONOTONIC));
+	assert_int_equal(edo_sys_calls_of(EDO_CALL_timerfd), timers);
+	assert_sound(CONFIG(.clock = EDO_CLOCK_BOOTTIME));
+	assert_int_equal(edo_sys_calls_of(EDO_CALL_timerfd), timers + 1);
+}
+
 static void without_time_or_io_tasks_still_run(void **state)
 {
 	edo_config configs[] = { CONFIG(.disable_io = true), CONFIG(.disable_time = true),
@@ -258,6 +270,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(pitfall_p72_numbers_are_checked_at_both_ends_and_zero_is_the_default),
 	cmocka_unit_test(a_clock_that_stands_needs_a_clock),
 	cmocka_unit_test(half_an_allocator_is_refused),
+	cmocka_unit_test(pitfall_p31_a_runtime_goes_by_the_clock_it_was_given),
 	cmocka_unit_test(without_time_or_io_tasks_still_run),
 	cmocka_unit_test(each_failed_allocation_leaves_nothing_behind),
 	cmocka_unit_test(each_failed_system_call_leaves_nothing_behind),
