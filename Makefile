@@ -70,6 +70,7 @@ test-aarch64 test-musl: test-%:
 	@tools/install-packages build test demo $*
 	@tools/cross-cmocka $* build-$*-cmocka
 	@$(MAKE) --no-print-directory build-$*/build.ninja
+	$(NINJA) -C build-$*
 	$(MESON) test -C build-$* --print-errorlogs
 	@tools/count-tests build-$*
 	@tools/check-echo build-$* $($*_runs)
