@@ -101,3 +101,28 @@ void *__tsan_memset(void *place, int value, size_t size)
 		accessed(place, size, true, CALLER);
 	return memset(place, value, size);
 }
+
+/* Orders as the compiler numbers them. */
+static enum explore_order order_of(int order)
+{
+	explore_check(order == __ATOMIC_RELAXED);
+	return EXPLORE_RELAXED;
+}
+
+uint64_t __tsan_atomic64_load(const volatile uint64_t *place, int order);
+void __tsan_atomic64_store(volatile uint64_t *place, uint64_t value, int order);
+
+uint64_t __tsan_atomic64_load(const volatile uint64_t *place, int order)
+{
+	static const struct explore_site site = { "the wheel loads a key", "src/wheel/place.h", 0 };
+
+	return explore_load(place, sizeof *place, order_of(order), &site);
+}
+
+void __tsan_atomic64_store(volatile uint64_t *place, uint64_t value, int order)
+{
+	static const struct explore_site site = { "the wheel stores a key", "src/wheel/place.h",
+						  0 };
+
+	explore_store(place, sizeof *place, value, order_of(order), &site);
+}
