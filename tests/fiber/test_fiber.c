@@ -168,24 +168,25 @@ static void errno_belongs_to_the_fiber_and_the_threads_is_not_harmed(void **stat
 	assert_int_equal(errno, 4711);
 }
 
+/*
+ * More values than there are registers that a call keeps, on any machine we know: ten integers and eight
+ * doubles on aarch64. Each step can be undone and leans on the one before, so that no harm is evened
+ * out later and nothing is put side by side in a vector, which no call keeps.
+ */
 static int keeps_registers(void *arg)
 {
 	volatile unsigned seed = *(unsigned *)arg;
-	unsigned a = seed, b = seed * 2, c = seed * 3, d = seed * 5, e = seed * 7, f = seed * 11;
-	double x = seed * 0.5, y = seed * 0.25;
+	unsigned a = seed, b = seed, c = seed, d = seed, e = seed, f = seed, g = seed, h = seed;
+	unsigned i = seed, j = seed;
+	double p = seed, q = seed, r = seed, s = seed, t = seed, u = seed, v = seed, w = seed;
 
-	for (int i = 0; i < 50; i++) {
+	for (int round = 0; round < 50; round++) {
 		edo_yield();
-		a += b ^ c;
-		b += d;
-		c ^= e;
-		d += f & 15;
-		e ^= a;
-		f += 3;
-		x = x * 0.5 + y;
-		y = y * 0.5 + 1;
+		a += 1, b += a, c ^= b, d += c, e ^= d, f += e, g ^= f, h += g, i ^= h, j += i;
+		p += 1, q += p, r += q, s += r, t += s, u += t, v += u, w += v;
 	}
-	return (int)((a ^ b ^ c ^ d ^ e ^ f ^ (unsigned)x ^ (unsigned)y) & 0xffff);
+	a ^= b ^ c ^ d ^ e ^ f ^ g ^ h ^ i ^ j;
+	return (int)((a ^ (uint64_t)(p + q + r + s + t + u + v + w)) & 0xffff);
 }
 
 static int joins_register_keepers(void *arg)
