@@ -77,12 +77,18 @@ static const edo_waker_ops counting_ops = { clone_of, wake, wake_by_ref, drop };
 
 static edo_timer_entry *entry;
 
-static edo_poll poll_with(struct counting *counting)
+/* `now`: what this poll has read off the clock already; 0: nothing. */
+static edo_poll poll_at(uint64_t now, struct counting *counting)
 {
 	edo_waker waker = { counting, &counting_ops };
-	edo_context cx = { .waker = &waker, .edo_budget_ = EDO_COOP_BUDGET };
+	edo_context cx = { .waker = &waker, .edo_budget_ = EDO_COOP_BUDGET, .edo_now_ = now };
 
 	return edo_entry_poll(&time_driver, entry, DUE, &cx);
+}
+
+static edo_poll poll_with(struct counting *counting)
+{
+	return poll_at(0, counting);
 }
 
 /* The storage is nobody else's any more: all of it may be written. */
@@ -120,6 +126,59 @@ static void polls_with_another_waker(void *argument)
 	drop_and_free();
 }
 
+/* It has read the clock before the timer was due, so it waits on. */
+static void polls_too_early_with_another_waker(void *argument)
+{
+	(void)argument;
+	if (poll_at(EARLIER * TICK, &second) != EDO_PENDING)
+		reuse();
+	drop_and_free();
+}
+
+static void looks_whether_it_has_fired(void *argument)
+{
+	(void)argument;
+	if (edo_entry_has_fired(entry))
+		reuse();
+	drop_and_free();
+}
+
+static void looks_whether_it_is_armed(void *argument)
+{
+	(void)argument;
+	if (!edo_entry_is_armed(entry))
+		reuse();
+	drop_and_free();
+}
+
+/* The reset itself has seen that it had been fired, and made it unarmed, or that it was shut down. */
+static void reuse_if_seen(int rc)
+{
+	explore_check(rc == 0 || rc == -ESHUTDOWN);
+	if (rc != 0 || edo_load(edo_cell_of(entry), relaxed) == EDO_TICK_UNARMED)
+		reuse();
+}
+
+static void resets_to_later_and_reuses(void *argument)
+{
+	int rc;
+
+	(void)argument;
+	rc = edo_entry_reset(&time_driver, entry, LATER);
+	reuse_if_seen(rc);
+	drop_and_free();
+}
+
+static void resets_to_earlier_and_reuses(void *argument)
+{
+	int rc;
+
+	(void)argument;
+	rc = edo_entry_reset(&time_driver, entry, DUE - 1);
+	reuse_if_seen(rc);
+	drop_and_free();
+}
+
 static void resets_to_later(void *argument)
 {
 	int rc;
@@ -130,14 +189,15 @@ static void resets_to_later(void *argument)
 	drop_and_free();
 }
 
+static bool was_moved;
+
 /* Moved on, it fires at its new tick: not before, and not never. */
 static void resets_to_later_and_leaves_it(void *argument)
 {
 	(void)argument;
 	explore_check(edo_entry_reset(&time_driver, entry, LATER) == 0);
-	/* It had fired: the reset has made it unarmed, and a poll arms it. */
-	if (!edo_entry_is_armed(entry))
-		(void)poll_with(&second);
+	/* Or it had fired: the reset has made it unarmed. */
+	was_moved = edo_entry_is_armed(entry);
 }
 
 static void resets_to_earlier(void *argument)
@@ -267,17 +327,56 @@ static void scan_and_reset_earlier(void)
 static void a_later_reset_is_kept(void)
 {
 	begin(DUE);
-	explore_start(turns_twice, NULL);
+	explore_start(turns, NULL);
 	explore_start(resets_to_later_and_leaves_it, NULL);
 	explore_join_all();
-	if (edo_entry_is_armed(entry)) {
-		explore_check(first.woken == 0 || second.live == 1);
-		explore_clock_advance(LATER * TICK);
-		explore_check(edo_time_process(&time_driver) == 1);
-	}
-	explore_check(edo_entry_has_fired(entry));
+	explore_check(first.woken == (was_moved ? 0 : 1));
+	explore_clock_advance((LATER - DUE) * TICK);
+	explore_check(edo_time_process(&time_driver) == (was_moved ? 1 : 0));
+	explore_check(first.woken == 1);
+	explore_check(edo_entry_has_fired(entry) == was_moved);
 	drop_and_free();
 	end();
+}
+
+static void fire_and_poll_too_early(void)
+{
+	against(turns, polls_too_early_with_another_waker);
+}
+
+static void fire_and_look(void)
+{
+	against(turns, looks_whether_it_has_fired);
+}
+
+static void fire_and_look_whether_armed(void)
+{
+	against(turns, looks_whether_it_is_armed);
+}
+
+static void fire_reset_later_and_reuse(void)
+{
+	against(turns, resets_to_later_and_reuses);
+}
+
+static void fire_reset_earlier_and_reuse(void)
+{
+	against(turns, resets_to_earlier_and_reuses);
+}
+
+static void shutdown_reset_and_reuse(void)
+{
+	against(shuts_down, resets_to_later_and_reuses);
+}
+
+static void shutdown_reset_earlier_and_reuse(void)
+{
+	against(shuts_down, resets_to_earlier_and_reuses);
+}
+
+static void shutdown_and_poll(void)
+{
+	against(shuts_down, polls_too_early_with_another_waker);
 }
 
 static void shutdown_and_drop(void)
@@ -315,6 +414,14 @@ static const struct explore_model models[] = {
 	{ "fired while it is dropped and freed", fire_and_drop, ALL, ALL },
 	{ "fired while it is polled and its storage reused", fire_and_poll, ALL, ALL },
 	{ "fired while its waker is changed", fire_and_change_waker, ALL, ALL },
+	{ "fired while it is polled by an earlier clock", fire_and_poll_too_early, ALL, ALL },
+	{ "fired while it is asked whether it has", fire_and_look, ALL, ALL },
+	{ "fired while it is asked whether it is armed", fire_and_look_whether_armed, ALL, ALL },
+	{ "fired, moved to later, its storage reused", fire_reset_later_and_reuse, ALL, ALL },
+	{ "fired, moved to earlier, its storage reused", fire_reset_earlier_and_reuse, ALL, ALL },
+	{ "shut down while it is polled", shutdown_and_poll, ALL, ALL },
+	{ "shut down, moved, its storage reused", shutdown_reset_and_reuse, ALL, ALL },
+	{ "shut down, moved to earlier, reused", shutdown_reset_earlier_and_reuse, ALL, ALL },
 	{ "fired while it is moved to later", fire_and_reset_later, ALL, ALL },
 	{ "fired while it is moved to earlier", fire_and_reset_earlier, ALL, ALL },
 	{ "fired while it is moved there and back", fire_and_reset_twice, ALL, ALL },
