@@ -51,11 +51,11 @@ static bool is_still_armed(edo_timer_entry *entry)
 	return edo_cell_is_tick(edo_load(edo_cell_of(entry), relaxed));
 }
 
-/* What a poll says of an entry that is in no wheel any more. */
+/* What a poll says of an entry that it has found, under the shard's lock, to be in no wheel any more. */
 static edo_poll outcome(const edo_timer_entry *entry)
 {
-	/* Acquire: pairs with the driver's last store. */
-	return edo_load(&entry->edo_node_.when, acquire) == EDO_TICK_SHUTDOWN ? -ESHUTDOWN :
+	/* Relaxed: the driver's last store was made under that lock. */
+	return edo_load(&entry->edo_node_.when, relaxed) == EDO_TICK_SHUTDOWN ? -ESHUTDOWN :
 										EDO_READY;
 }
 
@@ -262,8 +262,8 @@ static int move_within_shard(struct edo_time_driver *time, edo_timer_entry *entr
 	if (is_armed)
 		rc = refile(time, shard, entry, tick, &woken, &unpark);
 	edo_shard_unlock(shard);
-	if (!is_armed)
-		return rearm_later(entry, edo_load(edo_cell_of(entry), acquire));
+	if (!is_armed) /* Relaxed: the driver's last store was made under the lock. */
+		return rearm_later(entry, edo_load(edo_cell_of(entry), relaxed));
 	if (unpark)
 		edo_time_unpark(time);
 	edo_waker_wake(&woken);
@@ -274,7 +274,8 @@ static int move_within_shard(struct edo_time_driver *time, edo_timer_entry *entr
 static int move_to_own_shard(struct edo_time_driver *time, edo_timer_entry *entry, uint64_t tick)
 {
 	edo_waker waker = take_out(time, entry, EDO_TICK_UNARMED);
-	uint64_t cell = edo_load(edo_cell_of(entry), acquire);
+	/* Relaxed: whoever took it out of the wheel did so under the lock that we had. */
+	uint64_t cell = edo_load(edo_cell_of(entry), relaxed);
 	int rc;
 
 	if (cell != EDO_TICK_UNARMED)
