@@ -59,6 +59,28 @@ enum edo_sys_call { EDO_SYS_CALLS(EDO_SYS_CALL_NAME) EDO_SYS_CALL_COUNT };
 /* The n-th call from now (0: the next) fails, once, with its own usual error. */
 void edo_sys_fault_sweep(uint64_t n);
 
+/*
+ * The n-th call from now that can fail (0: the next) fails, once, with error k of its list in
+ * sys_errors.c; if the list is shorter, none fails. What the error says is made true, where it would
+ * be a lie that nobody could see through: EAGAIN brings the event that it promises, ENOTCONN of a
+ * shutdown, a read or a write breaks the connection.
+ */
+void edo_sys_fault_sweep_listed(uint64_t n, unsigned k);
+
+/* The failure that such a sweep brought about. */
+struct edo_sys_injected {
+	enum edo_sys_call call;
+	int detail;     /* as in sys_errors.h */
+	int error;      /* positive; an error that SO_ERROR held, too */
+	unsigned count; /* how many errors its list has; 0: no call had this number */
+	bool by_value;  /* SO_ERROR held it */
+};
+
+struct edo_sys_injected edo_sys_fault_injected(void);
+
+/* The call's name, for people. */
+const char *edo_sys_call_name(enum edo_sys_call call);
+
 /* Has the failure that was asked for happened (for an order: at least once)? */
 bool edo_sys_fault_happened(void);
 
@@ -71,5 +93,8 @@ void edo_sys_fault_clear(void);
 /* How many calls of a kind were made so far, failed ones included; or of all kinds. */
 uint64_t edo_sys_calls_of(enum edo_sys_call call);
 uint64_t edo_sys_calls_made(void);
+
+/* How many fibers' stacks are mapped now. */
+int64_t edo_sys_stacks_mapped(void);
 
 #endif
