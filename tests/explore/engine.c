@@ -7,6 +7,7 @@
  */
 #include "explore/engine.h"
 #include "fiber/switch.h"
+#include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -15,8 +16,9 @@ enum { STACK_SIZE = 256 * 1024, MAX_LOCALS = 4096 };
 
 struct engine *engine;
 
-/* The program's own variables, and those of them that are thread-local; the linker knows. */
-extern char __data_start[], _end[];
+/* The program's own variables, and those of them that are thread-local. */
+static char *variables;
+static size_t variables_size;
 extern char __start_explore_thread[] __attribute__((weak, visibility("hidden")));
 extern char __stop_explore_thread[] __attribute__((weak, visibility("hidden")));
 
@@ -50,7 +52,7 @@ static size_t locals_size(void)
 /* As a new thread finds them. */
 static void reset_locals(struct explore_thread *thread)
 {
-	size_t offset = (size_t)(__start_explore_thread - __data_start);
+	size_t offset = (size_t)(__start_explore_thread - variables);
 
 	if (locals_size() > 0)
 		memcpy(thread->locals, pristine + offset, locals_size());
@@ -398,10 +400,31 @@ unsigned explore_choose(unsigned n)
 
 /* ---- runs ---- */
 
+/* The part of the program's writable segment that its start has not made read-only. */
+static int find_variables(struct dl_phdr_info *program, size_t size, void *unused)
+{
+	uintptr_t start = 0, end = 0, constant = 0;
+
+	(void)size;
+	(void)unused;
+	for (int i = 0; i < program->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &program->dlpi_phdr[i];
+		uintptr_t address = program->dlpi_addr + part->p_vaddr;
+
+		if (part->p_type == PT_GNU_RELRO)
+			constant = (address + part->p_memsz + 4095) / 4096 * 4096;
+		if (part->p_type != PT_LOAD || !(part->p_flags & PF_W))
+			continue;
+		start = address;
+		end = address + part->p_memsz;
+	}
+	variables = (char *)(start > constant ? start : constant);
+	variables_size = end - (uintptr_t)variables;
+	return 1; /* the first is the program itself */
+}
+
 void engine_begin(void)
 {
-	size_t size = (size_t)(_end - __data_start);
-
 	engine = explore_pages(sizeof *engine);
 	stacks = explore_pages((size_t)STACK_SIZE * EXPLORE_THREADS);
 	for (unsigned i = 0; i < EXPLORE_THREADS; i++)
@@ -411,13 +434,14 @@ void engine_begin(void)
 	memory_begin();
 	races_begin();
 	arena_begin();
-	pristine = explore_pages(size);
-	memcpy(pristine, __data_start, size);
+	(void)dl_iterate_phdr(find_variables, NULL);
+	pristine = explore_pages(variables_size);
+	memcpy(pristine, variables, variables_size);
 }
 
 static void restore_variables(void)
 {
-	memcpy(__data_start, pristine, (size_t)(_end - __data_start));
+	memcpy(variables, pristine, variables_size);
 }
 
 void engine_run_once(void)
