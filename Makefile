@@ -13,11 +13,11 @@ RELEASE := --buildtype=release -Ddebug=true -Dtests=disabled
 WORK := -Dtests=enabled --werror
 
 .DEFAULT_GOAL := build
-.PHONY: build test demo lint format install bench fuzz mutants docs asan tsan release valgrind \
-	test-aarch64 test-musl ci clean help
+.PHONY: build test demo lint format install bench fuzz explore mutants docs asan tsan release \
+	valgrind test-aarch64 test-musl ci clean help
 
 help:
-	@echo 'build (default), demo, test, lint, format, install (PREFIX, DESTDIR), bench, fuzz, mutants, docs,'
+	@echo 'build (default), demo, test, lint, format, install (PREFIX, DESTDIR), bench, fuzz, explore, mutants, docs,'
 	@echo 'asan, tsan, valgrind, release, test-aarch64 and test-musl (the tests, built so), ci, clean'
 
 build: build/build.ninja
@@ -101,6 +101,13 @@ fuzz:
 	@$(MAKE) --no-print-directory build-fuzz/build.ninja
 	$(NINJA) -C build-fuzz
 	tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+# The explorer's models within their wide bounds. EXPLORE: parts of their programs' names.
+explore:
+	@tools/install-packages build test
+	@$(MAKE) --no-print-directory build-test/build.ninja
+	$(NINJA) -C build-test
+	@tools/explore build-test $(EXPLORE)
 
 # MUTANTS: words that choose some.
 mutants:
