@@ -102,12 +102,12 @@ fuzz:
 	$(NINJA) -C build-fuzz
 	tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
-# The explorer's models within their wide bounds. EXPLORE: parts of their programs' names.
+# The explorer's models within their wide bounds. MODELS: parts of their programs' names.
 explore:
 	@tools/install-packages build test
 	@$(MAKE) --no-print-directory build-test/build.ninja
 	$(NINJA) -C build-test
-	@tools/explore build-test $(EXPLORE)
+	@tools/explore build-test $(MODELS)
 
 # MUTANTS: words that choose some.
 mutants:
