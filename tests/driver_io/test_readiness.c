@@ -318,6 +318,7 @@ static void pitfall_p43_closed_bits_are_never_cleared(void **state)
 	settle(&io);
 	assert_int_equal(poll_once(&socket, EDO_READING), EDO_READY);
 	clear_seen(&socket, EDO_READING);
+	assert_true(edo_load(&socket.sio->readiness, relaxed) & EDO_IS_READ_CLOSED);
 
 	/* Any further event shows what has stayed. */
 	assert_return_code(shutdown(fds[0], SHUT_RDWR), errno);
