@@ -6,6 +6,7 @@
 #define EDO_DEBUG 1 /* the ranks' code is in every build */
 #endif
 #include "base/lock.h"
+#include "base/sys.h"
 #include "support/runner.h"
 #include "support/sys_fault.h"
 #include <fcntl.h>
@@ -125,11 +126,14 @@ static void only_a_lock_that_is_waited_for_costs_its_release_a_call(void **state
 	assert_int_equal(inner.word, 0);
 }
 
-static void *pass_through(void *lock)
+static unsigned counted; /* under `inner` */
+
+static void *count_once(void *arg)
 {
-	edo_lock_acquire(lock, EDO_RANK_IO);
-	edo_lock_release(lock, EDO_RANK_IO);
-	return NULL;
+	edo_lock_acquire(&inner, EDO_RANK_IO);
+	counted++;
+	edo_lock_release(&inner, EDO_RANK_IO);
+	return arg;
 }
 
 static void whoever_sleeps_for_a_lock_says_so_and_is_woken(void **state)
@@ -138,17 +142,83 @@ static void whoever_sleeps_for_a_lock_says_so_and_is_woken(void **state)
 
 	(void)state;
 	edo_lock_acquire(&inner, EDO_RANK_IO);
-	assert_int_equal(pthread_create(&sleeper, NULL, pass_through, &inner), 0);
+	assert_int_equal(pthread_create(&sleeper, NULL, count_once, NULL), 0);
 	while (edo_load(&inner.word, relaxed) != 2)
 		sched_yield();
+	counted = 1; /* what is done under the lock, the sleeper sees */
 	edo_lock_release(&inner, EDO_RANK_IO);
 	assert_int_equal(pthread_join(sleeper, NULL), 0);
+	assert_int_equal(counted, 2);
 	assert_int_equal(inner.word, 0);
 }
 
-enum { THREADS = 4, ROUNDS = 20000 };
+/* While staged: a spinning thread says that it spins, and waits until the lock has been released. */
+static int is_staged, is_spinning, is_released; /* atomic; nothing else travels with them */
 
-static unsigned counted; /* under `inner` */
+static void wait_for(int *flag)
+{
+	while (!__atomic_load_n(flag, __ATOMIC_RELAXED))
+		sched_yield();
+}
+
+static void raise_flag(int *flag)
+{
+	__atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+}
+
+void __real_edo_sys_cpu_relax(void);
+void __wrap_edo_sys_cpu_relax(void);
+void __wrap_edo_sys_cpu_relax(void)
+{
+	if (!__atomic_load_n(&is_staged, __ATOMIC_RELAXED)) {
+		__real_edo_sys_cpu_relax();
+		return;
+	}
+	raise_flag(&is_spinning);
+	wait_for(&is_released);
+}
+
+static void whoever_spins_for_a_lock_sees_what_was_done_under_it(void **state)
+{
+	pthread_t spinner;
+
+	(void)state;
+	is_spinning = is_released = 0;
+	is_staged = 1;
+	edo_lock_acquire(&inner, EDO_RANK_IO);
+	assert_int_equal(pthread_create(&spinner, NULL, count_once, NULL), 0);
+	wait_for(&is_spinning);
+	counted = 1;
+	edo_lock_release(&inner, EDO_RANK_IO);
+	raise_flag(&is_released);
+	pthread_join(spinner, NULL);
+	is_staged = 0;
+	assert_int_equal(counted, 2);
+}
+
+static void *count_once_by_trying(void *arg)
+{
+	while (!edo_lock_try(&inner, EDO_RANK_IO))
+		sched_yield();
+	counted++;
+	edo_lock_release(&inner, EDO_RANK_IO);
+	return arg;
+}
+
+static void so_does_whoever_tries(void **state)
+{
+	pthread_t trier;
+
+	(void)state;
+	edo_lock_acquire(&inner, EDO_RANK_IO);
+	assert_int_equal(pthread_create(&trier, NULL, count_once_by_trying, NULL), 0);
+	counted = 1;
+	edo_lock_release(&inner, EDO_RANK_IO);
+	pthread_join(trier, NULL);
+	assert_int_equal(counted, 2);
+}
+
+enum { THREADS = 4, ROUNDS = 20000 };
 
 static void *count(void *arg)
 {
@@ -180,6 +250,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_lock_that_is_held_cannot_be_taken_by_a_try),
 	cmocka_unit_test(only_a_lock_that_is_waited_for_costs_its_release_a_call),
 	cmocka_unit_test(whoever_sleeps_for_a_lock_says_so_and_is_woken),
+	cmocka_unit_test(whoever_spins_for_a_lock_sees_what_was_done_under_it),
+	cmocka_unit_test(so_does_whoever_tries),
 	cmocka_unit_test(of_many_threads_one_holds_it),
 };
 

@@ -375,6 +375,40 @@ static void two_threads_may_spawn_the_first_fiber_at_once(void **state)
 	runtime_end(fresh); /* the runner counts what is left */
 }
 
+static int first_is_there; /* atomic; nothing else travels with it */
+
+static void *makes_it_and_says_so(void *arg)
+{
+	int rc = edo_spawn_fiber(arg, fiber_does_nothing, NULL, 0, NULL);
+
+	__atomic_store_n(&first_is_there, 1, __ATOMIC_RELAXED);
+	return (void *)(intptr_t)rc;
+}
+
+static void *comes_later(void *arg)
+{
+	while (!__atomic_load_n(&first_is_there, __ATOMIC_RELAXED))
+		sched_yield();
+	return (void *)(intptr_t)edo_spawn_fiber(arg, fiber_does_nothing, NULL, 0, NULL);
+}
+
+/* ThreadSanitizer sees whether the cache itself is handed on as it should be. */
+static void a_thread_that_comes_later_finds_the_whole_cache(void **state)
+{
+	pthread_t threads[2];
+
+	(void)state;
+	first_is_there = 0;
+	assert_int_equal(pthread_create(&threads[0], NULL, comes_later, runtime), 0);
+	assert_int_equal(pthread_create(&threads[1], NULL, makes_it_and_says_so, runtime), 0);
+	for (int i = 0; i < 2; i++) {
+		void *rc;
+
+		pthread_join(threads[i], &rc);
+		assert_null(rc);
+	}
+}
+
 #define WITH_RUNTIME(test) cmocka_unit_test_setup_teardown(test, begin, finish)
 
 static const struct CMUnitTest tests[] = {
@@ -389,6 +423,7 @@ static const struct CMUnitTest tests[] = {
 	WITH_RUNTIME(ten_thousand_fibers_live_at_once),
 	WITH_RUNTIME(an_idle_fiber_takes_at_most_9_kib),
 	WITH_RUNTIME(two_threads_may_spawn_the_first_fiber_at_once),
+	WITH_RUNTIME(a_thread_that_comes_later_finds_the_whole_cache),
 };
 
 EDO_TEST_MAIN(tests)

@@ -1,4 +1,5 @@
 /* The end of a runtime (S3): tasks in every state, fibers that do not listen, handles and wakers left over. */
+#include "fiber/fiber.h"
 #include "scheduler/gate.h"
 #include "support/allocations.h"
 #include "task/task.h"
@@ -512,6 +513,68 @@ static void while_another_thread_is_inside_nothing_is_done(void **state)
 	assert_int_equal(drops, 1);
 }
 
+/* ThreadSanitizer sees whether what a guest did comes before the end: nothing else travels with this. */
+static int has_left; /* atomic */
+
+static void *looks_at_the_clock(void *arg)
+{
+	edo_enter_guard guard;
+
+	if (edo_runtime_enter(runtime, &guard) != 0)
+		abort();
+	(void)edo_now();
+	edo_runtime_leave(&guard);
+	__atomic_store_n(&has_left, 1, __ATOMIC_RELAXED);
+	return arg;
+}
+
+static edo_poll is_ready(struct actor *actor, edo_context *cx)
+{
+	(void)actor;
+	(void)cx;
+	return EDO_READY;
+}
+
+static void *waits_for_what_is_ready(void *arg)
+{
+	struct actor actor = actor_of(is_ready, NULL);
+
+	actor.on_drop = counts_drop;
+	if (edo_await_on(runtime, &actor.future) != 0)
+		abort();
+	__atomic_store_n(&has_left, 1, __ATOMIC_RELAXED);
+	return arg;
+}
+
+static void destroys_it_after(void *(*guest)(void *))
+{
+	pthread_t thread;
+
+	has_left = 0;
+	assert_int_equal(pthread_create(&thread, NULL, guest, NULL), 0);
+	while (!__atomic_load_n(&has_left, __ATOMIC_RELAXED))
+		sched_yield();
+	runtime_end(runtime);
+	drops++;
+	pthread_join(thread, NULL);
+}
+
+static void what_a_guest_did_comes_before_the_end(void **state)
+{
+	(void)state;
+	drops = 0;
+	destroys_it_after(looks_at_the_clock);
+	assert_int_equal(drops, 1);
+}
+
+static void so_does_what_a_waiting_thread_dropped(void **state)
+{
+	(void)state;
+	drops = 0;
+	destroys_it_after(waits_for_what_is_ready);
+	assert_int_equal(drops, 2);
+}
+
 /* ---- memory ---- */
 
 static struct {
@@ -606,6 +669,8 @@ static const struct CMUnitTest tests[] = {
 	WITH_RUNTIME(another_thread_that_spawns_is_refused_once_the_end_has_begun),
 	WITH_RUNTIME(a_task_cannot_destroy_its_runtime),
 	WITH_RUNTIME(while_another_thread_is_inside_nothing_is_done),
+	WITH_RUNTIME(what_a_guest_did_comes_before_the_end),
+	WITH_RUNTIME(so_does_what_a_waiting_thread_dropped),
 	WITH_RUNTIME(with_warm_caches_a_spawn_and_its_join_allocate_nothing),
 };
 
