@@ -7,6 +7,7 @@
 #endif
 #include "base/lock.h"
 #include "base/sys.h"
+#include "base/thread.h"
 
 enum { MAX_HELD = 16, SPINS = 64 };
 
@@ -38,8 +39,8 @@ void edo_lock_wake(struct edo_lock *lock)
 	(void)edo_sys_futex_wake(&lock->word, 1);
 }
 
-static _Thread_local enum edo_lock_rank held[MAX_HELD];
-static _Thread_local unsigned held_count;
+static EDO_THREAD_LOCAL enum edo_lock_rank held[MAX_HELD];
+static EDO_THREAD_LOCAL unsigned held_count;
 
 void edo_rank_push(enum edo_lock_rank rank)
 {

@@ -79,7 +79,6 @@ static inline enum edo_start_poll edo_state_start_poll(uint64_t *state)
 	enum edo_start_poll action;
 
 	do {
-		EDO_ASSERT(edo_state_has(seen, EDO_STATE_NOTIFIED));
 		if (edo_state_has(seen, EDO_STATE_RUNNING | EDO_STATE_COMPLETE)) {
 			next = seen - EDO_STATE_REFERENCE;
 			action = edo_state_is_last(next) ? EDO_START_FREE : EDO_START_NOTHING;
@@ -89,6 +88,8 @@ static inline enum edo_start_poll edo_state_start_poll(uint64_t *state)
 									    EDO_START_POLL;
 		}
 	} while (!edo_state_change(state, &seen, next));
+	/* Only now: what was seen first may have been an older value. */
+	EDO_ASSERT(edo_state_has(seen, EDO_STATE_NOTIFIED));
 	return action;
 }
 

@@ -388,6 +388,11 @@ uintptr_t explore_thread_number(void)
 	return engine->self->number + 1;
 }
 
+void explore_spin_in_vain(void)
+{
+	engine->spins_in_vain = true;
+}
+
 void explore_interruptions(unsigned most)
 {
 	engine->interruptions_left = most;
@@ -456,6 +461,7 @@ void engine_run_once(void)
 	engine->clock = 1;
 	engine->stale_left = engine->bounds.stale;
 	engine->interruptions_left = 0;
+	engine->spins_in_vain = false;
 	engine->outcome = EXPLORE_PASSED;
 	engine->is_cut = false;
 	restore_variables();

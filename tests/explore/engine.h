@@ -141,6 +141,7 @@ struct engine {
 	unsigned futex_turn;
 	unsigned stale_left;
 	unsigned interruptions_left;
+	bool spins_in_vain;
 	/* of the whole search */
 	uint32_t run;
 	bool is_tracing;
@@ -219,7 +220,7 @@ void memory_plain_store(const void *place);
 bool memory_has_newer(const struct explore_thread *thread);
 /* After a moment: what it looked at shows the newest store. */
 void memory_catch_up(struct explore_thread *thread);
-/* What is there, for the futex. */
+/* What is there, for the futex: the system reads it for this thread, which then reads nothing older. */
 uint64_t memory_newest(const volatile void *place, size_t size);
 
 /* ---- races.c ---- */

@@ -67,6 +67,8 @@ void explore_clock_advance(uint64_t ns);
 uint64_t explore_clock(void);
 /* From now on each wait on a futex may also end for no reason, this often in a run. */
 void explore_interruptions(unsigned most);
+/* From now on edo_sys_cpu_relax() waits for nobody: for loops that give up after some rounds. */
+void explore_spin_in_vain(void);
 /* One of n, each tried. */
 unsigned explore_choose(unsigned n);
 /* A moment in a loop that waits for another thread: does not come back before that has done something. */

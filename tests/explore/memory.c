@@ -257,6 +257,12 @@ static unsigned oldest_readable(const struct location *location, enum explore_or
 static void remember_look(struct explore_thread *thread, const struct location *location,
 			  const struct store *store)
 {
+	for (unsigned i = 0; i < LOOKED && i < thread->looked_count; i++) {
+		if (thread->looked[i].location != location)
+			continue;
+		thread->looked[i].index = store->index;
+		return;
+	}
 	thread->looked[thread->looked_count++ % LOOKED] = (struct looked){ location, store->index };
 }
 
@@ -317,6 +323,11 @@ void memory_catch_up(struct explore_thread *thread)
 
 uint64_t memory_newest(const volatile void *place, size_t size)
 {
+	size_t free;
+	const struct location *location = find_location(place, &free);
+
+	if (location)
+		engine->self->view.oldest[location->number] = (uint16_t)location->newest->index;
 	return read_plainly(place, size);
 }
 
@@ -355,6 +366,7 @@ static void write_store(struct location *location, uint64_t value, const struct 
 		location->newest_consistent = location->newest->index;
 	write_plainly((volatile void *)(uintptr_t)location->place, location->size, value);
 	engine->writes++;
+	remember_look(engine->self, location, location->newest);
 }
 
 /* The store itself is part of what it releases. */

@@ -41,7 +41,8 @@ void explore_clock_advance(uint64_t ns)
 
 void edo_sys_cpu_relax(void)
 {
-	explore_wait_a_moment();
+	if (!engine->spins_in_vain)
+		explore_wait_a_moment();
 }
 
 /* One of the times that the model allows for. */

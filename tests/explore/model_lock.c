@@ -1,0 +1,85 @@
+/*
+ * The lock, as it is: its word, its spinning, its futex. Two or three threads change what it guards. By default
+ * a thread that spins waits until another has done something, and then gets the lock; where it spins in vain it
+ * comes to the futex.
+ */
+#include "base/lock.h"
+#include "explore/explore.h"
+
+static struct edo_lock lock;
+static unsigned guarded; /* plain: two at once would be a data race */
+
+static void adds_one(void *argument)
+{
+	(void)argument;
+	edo_lock_acquire(&lock, EDO_RANK_POOL);
+	guarded++;
+	edo_lock_release(&lock, EDO_RANK_POOL);
+}
+
+static void adds_one_if_free(void *argument)
+{
+	unsigned *added = argument;
+
+	if (!edo_lock_try(&lock, EDO_RANK_POOL))
+		return;
+	guarded++;
+	*added = 1;
+	edo_lock_release(&lock, EDO_RANK_POOL);
+}
+
+static void check_free(unsigned expected)
+{
+	explore_check(guarded == expected);
+	explore_check(lock.word == 0);
+}
+
+static void two_threads(void)
+{
+	explore_start(adds_one, NULL);
+	explore_start(adds_one, NULL);
+	explore_join_all();
+	check_free(2);
+}
+
+static void two_threads_and_the_futex(void)
+{
+	explore_spin_in_vain();
+	two_threads();
+}
+
+static void two_threads_interrupted(void)
+{
+	explore_spin_in_vain();
+	explore_interruptions(1);
+	two_threads();
+}
+
+static void one_tries(void)
+{
+	unsigned added = 0;
+
+	explore_start(adds_one, NULL);
+	explore_start(adds_one_if_free, &added);
+	explore_join_all();
+	check_free(1 + added);
+}
+
+static void three_add(void)
+{
+	explore_start(adds_one, NULL);
+	explore_start(adds_one, NULL);
+	explore_start(adds_one, NULL);
+	explore_join_all();
+	check_free(3);
+}
+
+static const struct explore_model models[] = {
+	{ "two take it", two_threads, { 3, 2 }, { 6, 4 } },
+	{ "two take it, one sleeps", two_threads_and_the_futex, { 2, 1 }, { 3, 1 } },
+	{ "two take it, a sleep is interrupted", two_threads_interrupted, { 2, 1 }, { 3, 1 } },
+	{ "one takes it, one tries", one_tries, { 3, 2 }, { 6, 4 } },
+	{ "three take it", three_add, { 2, 1 }, { 3, 2 } },
+};
+
+EXPLORE_MAIN(models)
