@@ -10,6 +10,7 @@
 #include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 enum { STACK_SIZE = 256 * 1024, MAX_LOCALS = 4096 };
@@ -248,6 +249,7 @@ _Noreturn void engine_fail(enum explore_outcome outcome, const char *format, ...
 	va_list arguments;
 
 	va_start(arguments, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, two lines above. */
 	(void)vsnprintf(engine->reason, sizeof engine->reason, format, arguments);
 	va_end(arguments);
 	engine->outcome = outcome;

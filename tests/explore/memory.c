@@ -488,6 +488,7 @@ bool explore_compare_exchange(volatile void *place, size_t size, uint64_t *expec
 		return compare_exchange_alone(place, size, expected, desired);
 	location = location_of(place, size);
 	store = choose_store(location, failure, expected);
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a location has a store from the start. */
 	if (store == location->newest && store->value == *expected) {
 		races_atomic((const void *)place, size, true, site);
 		replace_newest(location, desired, success);

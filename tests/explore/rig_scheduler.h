@@ -56,7 +56,7 @@ struct rig_waiting {
 /* Will wait for its event, which wakes it. */
 struct rig_waiting rig_waiting(edo_runtime *runtime, unsigned thread);
 /* Waits as edo_await() does, and counts as inside meanwhile; a thread. */
-void rig_waits(void *waiting);
+void rig_waits(void *argument);
 
 /* ---- tasks ---- */
 
