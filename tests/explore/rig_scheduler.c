@@ -1,6 +1,8 @@
 /* See rig_scheduler.h. */
 #include "explore/rig_scheduler.h"
 #include "explore/explore.h"
+#include "scheduler/core.h"
+#include "scheduler/round.h"
 
 /* The seed of nothing that a model looks at. */
 uint64_t edo_sys_entropy(void)
@@ -27,6 +29,13 @@ edo_runtime *rig_runtime(enum rig_time time)
 void rig_destroy(edo_runtime *runtime)
 {
 	explore_check(edo_runtime_destroy(runtime) == 0);
+}
+
+void rig_run_what_is_ready(edo_runtime *runtime)
+{
+	explore_check(edo_core_try_take(&runtime->scheduler));
+	(void)edo_round_run(&runtime->scheduler, NULL);
+	edo_core_release(&runtime->scheduler);
 }
 
 /* ---- events ---- */
@@ -133,14 +142,18 @@ static void work_drop(edo_future *future)
 
 EDO_FUTURE_OPS(work_ops, struct work_future, future, work_poll, work_drop);
 
-edo_task *rig_task(edo_runtime *runtime, struct rig_work *work)
-{
-	struct work_future core = { { &work_ops }, work };
-	edo_task *task;
+static const edo_future_ops work_to_end_ops = {
+	work_poll,
+	work_drop,
+	sizeof(struct work_future),
+	_Alignof(struct work_future),
+	EDO_FUTURE_RUNS_TO_END,
+	"work that runs to its end",
+};
 
-	explore_check(edo_task_create(&runtime->scheduler.scheduler, &core.future, sizeof core,
-				      NULL, NULL, &task) == 0);
-	return task;
+static struct work_future new_work(struct rig_work *work)
+{
+	return (struct work_future){ { work->runs_to_end ? &work_to_end_ops : &work_ops }, work };
 }
 
 edo_waker rig_waker_of(edo_task *task)
@@ -150,7 +163,7 @@ edo_waker rig_waker_of(edo_task *task)
 
 int rig_spawn(edo_runtime *runtime, struct rig_work *work, edo_task **handle)
 {
-	struct work_future core = { { &work_ops }, work };
+	struct work_future core = new_work(work);
 
 	return edo_spawn(runtime, &core.future, handle);
 }

@@ -22,6 +22,8 @@ enum rig_time { RIG_WITHOUT_TIME, RIG_WITH_TIME };
 edo_runtime *rig_runtime(enum rig_time time);
 /* Destroys it; nothing of it may be alive. */
 void rig_destroy(edo_runtime *runtime);
+/* This thread drives until nothing is ready. */
+void rig_run_what_is_ready(edo_runtime *runtime);
 
 /* ---- events ---- */
 
@@ -64,14 +66,13 @@ void rig_waits(void *argument);
 struct rig_work {
 	const struct rig_event *until;
 	struct rig_event *then;
+	bool runs_to_end; /* as a fiber does (K4): an end that it is told of is its own affair */
 	/* plain: one polls or drops it at a time, and each sees what the one before has done */
 	unsigned polls;
 	unsigned drops;
 };
 
-/* A task in no queue yet; its handle. */
-edo_task *rig_task(edo_runtime *runtime, struct rig_work *work);
-/* An owned reference to it as a waker. */
+/* An owned reference to a task as a waker. */
 edo_waker rig_waker_of(edo_task *task);
 /* Spawns it as edo_spawn() does. */
 int rig_spawn(edo_runtime *runtime, struct rig_work *work, edo_task **handle);
