@@ -31,19 +31,34 @@ static bool register_waker(edo_task_wait_future *wait, const edo_context *cx)
 	return true;
 }
 
+/*
+ * Whether join_waker is there to be written: EDO_PENDING; -EBUSY: another wait has set it. Both flags by
+ * one look: by a second one the task may have completed in between, and then join_waker is clear of
+ * its flag but still has the other wait's waker, which goes with the handle.
+ */
+static edo_poll look(const edo_task *task)
+{
+	/* Acquire: the caller reads the result now, if it is there. */
+	uint64_t word = edo_load(&task->state, acquire);
+
+	if (edo_state_has(word, EDO_STATE_COMPLETE))
+		return EDO_READY;
+	return edo_state_has(word, EDO_STATE_JOIN_WAKER) ? -EBUSY : EDO_PENDING;
+}
+
 /* Registers the waker of cx, or finds out why not: EDO_READY: it has completed. */
 static edo_poll register_or_see(edo_task_wait_future *wait, edo_context *cx)
 {
-	edo_task *task = wait->edo_task_;
-
 	if (wait->edo_registered_) {
-		if (edo_waker_will_wake(&task->join_waker, cx->waker))
+		if (edo_waker_will_wake(&wait->edo_task_->join_waker, cx->waker))
 			return EDO_PENDING;
 		if (!unregister(wait))
 			return EDO_READY;
-	} else if (edo_load(&task->state, relaxed) & EDO_STATE_JOIN_WAKER) {
-		/* Set by another wait; or it has just completed, and nobody waits any more. */
-		return edo_state_is_complete(&task->state) ? EDO_READY : -EBUSY;
+	} else {
+		edo_poll seen = look(wait->edo_task_);
+
+		if (seen != EDO_PENDING)
+			return seen;
 	}
 	return register_waker(wait, cx) ? EDO_PENDING : EDO_READY;
 }
