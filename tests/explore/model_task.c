@@ -389,43 +389,88 @@ static void a_task_given_up(void)
 	errand_end();
 }
 
+/* ---- a task that comes while the list is closed ---- */
+
+static unsigned newcomer_drops;
+
+static edo_poll newcomer_poll(edo_future *future, edo_context *cx)
+{
+	(void)future;
+	(void)cx;
+	return EDO_PENDING;
+}
+
+static void newcomer_drop(edo_future *future)
+{
+	(void)future;
+	newcomer_drops++;
+}
+
+EDO_FUTURE_OPS(newcomer_ops, struct errand, future, newcomer_poll, newcomer_drop);
+
+/* Refused, or told to end with the rest. The queue is closed too: the notification finds no place. */
+static void spawns_a_newcomer(void *unused)
+{
+	const struct errand newcomer = { .future = { &newcomer_ops } };
+	struct edo_task *task;
+	int rc = edo_task_create(errand_scheduler(), &newcomer.future, sizeof newcomer, NULL, NULL,
+				 &task);
+
+	(void)unused;
+	if (rc < 0) {
+		explore_check(rc == -ESHUTDOWN);
+		newcomer_drops++; /* it is still the caller's */
+		return;
+	}
+	edo_task_drop_reference(task);
+	edo_task_detach(task);
+}
+
+static void a_shutdown_and_a_newcomer(void)
+{
+	errand_begin(0);
+	edo_task_detach(errand_task);
+	explore_start(shuts_down, NULL);
+	explore_start(spawns_a_newcomer, NULL);
+	explore_join_all();
+	explore_check(newcomer_drops == 1);
+	errand_end();
+}
+
 #define ALL                                                                                        \
 	{                                                                                          \
 		EXPLORE_ALL, EXPLORE_ALL                                                           \
 	}
 #define SOME                                                                                       \
 	{                                                                                          \
-		2, 1                                                                               \
-	}
-#define MORE                                                                                       \
-	{                                                                                          \
 		3, 2                                                                               \
 	}
 
 static const struct explore_model models[] = {
-	{ "one wake", one_wake, ALL, ALL },
-	{ "one wake by reference", one_wake_by_reference, ALL, ALL },
-	{ "two wakes", two_wakes, ALL, ALL },
-	{ "two wakes by reference", two_wakes_by_reference, ALL, ALL },
-	{ "a wake and one by reference", a_wake_and_one_by_reference, ALL, ALL },
-	{ "three wakes", three_wakes, SOME, MORE },
-	{ "a yield", a_yield, SOME, MORE },
-	{ "two pollers", two_pollers, SOME, MORE },
-	{ "an abort", an_abort, SOME, MORE },
-	{ "an abort and a wake", an_abort_and_a_wake, SOME, MORE },
-	{ "two aborts", two_aborts, SOME, MORE },
-	{ "an abort of a task that goes on", an_abort_of_a_task_that_goes_on, SOME, MORE },
-	{ "an abort of a fiber", an_abort_of_a_fiber, SOME, MORE },
-	{ "a detach", a_detach, SOME, MORE },
-	{ "a late waker", a_late_waker, ALL, ALL },
-	{ "a late wake", a_late_wake, SOME, ALL },
-	{ "a clone", a_clone, SOME, ALL },
-	{ "an end while idle", an_end_while_idle, SOME, MORE },
-	{ "a shutdown", a_shutdown, SOME, MORE },
-	{ "a shutdown and the last poll", a_shutdown_and_the_last_poll, SOME, MORE },
-	{ "a shutdown and an abort", a_shutdown_and_an_abort, SOME, MORE },
-	{ "a shutdown of a fiber", a_shutdown_of_a_fiber, SOME, MORE },
-	{ "a task given up", a_task_given_up, SOME, MORE },
+	{ "a wake", one_wake, ALL, ALL },
+	{ "a wake by reference", one_wake_by_reference, ALL, ALL },
+	{ "two wakes", two_wakes, SOME, ALL },
+	{ "two wakes by reference", two_wakes_by_reference, SOME, ALL },
+	{ "a wake and one by reference", a_wake_and_one_by_reference, SOME, ALL },
+	{ "three wakes", three_wakes, { 1, 1 }, SOME },
+	{ "two wakes of a task that yields", a_yield, { 2, 1 }, ALL },
+	{ "two wakes, and two that poll", two_pollers, { 2, 1 }, ALL },
+	{ "an abort", an_abort, ALL, ALL },
+	{ "an abort meets a poll and a wake", an_abort_and_a_wake, ALL, ALL },
+	{ "two aborts", two_aborts, ALL, ALL },
+	{ "an abort of a task that goes on", an_abort_of_a_task_that_goes_on, SOME, ALL },
+	{ "an abort of a fiber", an_abort_of_a_fiber, SOME, ALL },
+	{ "the handle goes while the task ends", a_detach, ALL, ALL },
+	{ "the handle and the last waker go", a_late_waker, ALL, ALL },
+	{ "the handle goes and the last wake comes", a_late_wake, SOME, ALL },
+	{ "the last waker is cloned", a_clone, SOME, ALL },
+	{ "a task is ended while idle", an_end_while_idle, ALL, ALL },
+	{ "a shutdown meets a poll and a wake", a_shutdown, SOME, ALL },
+	{ "a shutdown meets the last poll", a_shutdown_and_the_last_poll, SOME, ALL },
+	{ "a shutdown meets an abort", a_shutdown_and_an_abort, SOME, ALL },
+	{ "a shutdown tells a fiber to end", a_shutdown_of_a_fiber, { 2, 1 }, ALL },
+	{ "a task is given up while it is woken", a_task_given_up, SOME, ALL },
+	{ "a task comes while the list is closed", a_shutdown_and_a_newcomer, SOME, ALL },
 };
 
 EXPLORE_MAIN(models)
