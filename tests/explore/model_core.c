@@ -185,6 +185,25 @@ static void one_lets_the_other_go(void)
 	end();
 }
 
+static void wakes(void *waker)
+{
+	edo_waker_wake(waker);
+}
+
+/* Handed the core just after it was woken for nothing, it has not slept in between. */
+static void one_is_woken_in_vain(void)
+{
+	edo_waker in_vain;
+
+	begin_with_waits(2);
+	in_vain = edo_waker_clone(&waitings[1].event.waker);
+	explore_start(waits_and_then_lets_the_next_go, &waitings[0]);
+	explore_start(rig_waits, &waitings[1]);
+	explore_start(wakes, &in_vain);
+	rig_happen(&waitings[0].event);
+	end();
+}
+
 /* The runtime's task lets both go: somebody must drive until it has run. */
 static void a_task_lets_both_go(void)
 {
@@ -332,6 +351,7 @@ static const struct explore_model models[] = {
 	{ "one does not stand in line", one_does_not_stand_in_line, { 3, 2 }, ALL },
 	{ "two wait", two_wait, { 2, 1 }, { 3, 2 } },
 	{ "one wait's end ends the other", one_lets_the_other_go, { 2, 1 }, { 3, 2 } },
+	{ "one is woken in vain", one_is_woken_in_vain, { 2, 1 }, { 3, 2 } },
 	{ "two tasks end two waits", a_task_lets_both_go, { 2, 1 }, { 3, 2 } },
 	{ "a spawned task ends a wait", a_spawned_task_lets_the_other_go, { 1, 1 }, { 2, 2 } },
 	{ "a task goes from driver to driver",

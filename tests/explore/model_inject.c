@@ -248,6 +248,7 @@ static void a_push_and_an_unpark(void)
 static void a_push_at_the_end(void)
 {
 	begin();
+	scheduler.asleep = true; /* as if it had been told so a moment ago */
 	explore_start(closes, NULL);
 	explore_start(pushes, new_task());
 	explore_join_all();
@@ -270,7 +271,7 @@ static void two_pushes_at_the_end(void)
 static void an_unpark_at_the_end(void)
 {
 	begin();
-	scheduler.asleep = true; /* as if it had been told so a moment ago */
+	scheduler.asleep = true; /* as above */
 	explore_start(closes, NULL);
 	explore_start(unparks, NULL);
 	explore_join_all();
