@@ -239,6 +239,25 @@ static void a_spawned_task_lets_the_other_go(void)
 	explore_check(work.polls == 1 && work.drops == 1);
 }
 
+static struct rig_work last = { .then = &waitings[1].event };
+
+static void waits_and_spawns(void *waiting)
+{
+	rig_waits(waiting);
+	explore_check(rig_spawn(runtime, &last, NULL) == 0);
+}
+
+/* It may have driven until then, but does so no more. */
+static void who_drove_spawns(void)
+{
+	begin_with_waits(2);
+	explore_start(waits_and_spawns, &waitings[0]);
+	explore_start(rig_waits, &waitings[1]);
+	rig_happen(&waitings[0].event);
+	end();
+	explore_check(last.polls == 1 && last.drops == 1);
+}
+
 /* A task between two drivers: what the first has done with it is seen by the second. */
 static void a_task_goes_from_driver_to_driver(void)
 {
@@ -354,6 +373,7 @@ static const struct explore_model models[] = {
 	{ "one is woken in vain", one_is_woken_in_vain, { 2, 1 }, { 3, 2 } },
 	{ "two tasks end two waits", a_task_lets_both_go, { 2, 1 }, { 3, 2 } },
 	{ "a spawned task ends a wait", a_spawned_task_lets_the_other_go, { 1, 1 }, { 2, 2 } },
+	{ "who drove before spawns", who_drove_spawns, { 2, 1 }, { 3, 2 } },
 	{ "a task goes from driver to driver",
 	  a_task_goes_from_driver_to_driver,
 	  { 2, 1 },
