@@ -247,7 +247,9 @@ static void an_abort_of_a_task_that_goes_on(void)
 	errand_end();
 }
 
-/* As a fiber: ends by itself, once it has seen that it should. */
+static bool fiber_has_returned;
+
+/* As a fiber: ends by itself, once it has seen that it should; it is never dropped before. */
 static edo_poll ends_when_cancelled(struct errand *errand, edo_context *cx)
 {
 	(void)errand;
@@ -255,6 +257,7 @@ static edo_poll ends_when_cancelled(struct errand *errand, edo_context *cx)
 	if (!edo_task_is_cancelled(errand_task))
 		return EDO_PENDING;
 	explore_check(errand_note == 1);
+	fiber_has_returned = true;
 	return -ECANCELED;
 }
 
@@ -266,6 +269,7 @@ static void an_abort_of_a_fiber(void)
 	errand_runs_until_it_ends(NULL);
 	explore_join_all();
 	edo_task_detach(errand_task);
+	explore_check(fiber_has_returned);
 	errand_end();
 }
 
@@ -343,6 +347,19 @@ static void a_shutdown(void)
 	errand_end();
 }
 
+/* The poll that the shutdown meets does not end the task: it waits for more than it is told. */
+static void a_shutdown_and_a_poll_that_waits_on(void)
+{
+	errand_begin(2);
+	edo_task_detach(errand_task);
+	tells(teller(0));
+	explore_start(shuts_down, NULL);
+	errand_runs_what_is_there(NULL);
+	explore_join_all();
+	edo_waker_drop(&errand_wakers[1]);
+	errand_end();
+}
+
 /* The wake is there already: the poll ends the task while the shutdown has it in hand. */
 static void a_shutdown_and_the_last_poll(void)
 {
@@ -376,6 +393,7 @@ static void a_shutdown_of_a_fiber(void)
 	explore_start(tells, teller(0));
 	errand_runs_until_it_ends(NULL);
 	explore_join_all();
+	explore_check(fiber_has_returned);
 	errand_end();
 }
 
@@ -466,6 +484,7 @@ static const struct explore_model models[] = {
 	{ "the last waker is cloned", a_clone, SOME, ALL },
 	{ "a task is ended while idle", an_end_while_idle, ALL, ALL },
 	{ "a shutdown meets a poll and a wake", a_shutdown, SOME, ALL },
+	{ "a shutdown meets a poll that waits on", a_shutdown_and_a_poll_that_waits_on, ALL, ALL },
 	{ "a shutdown meets the last poll", a_shutdown_and_the_last_poll, SOME, ALL },
 	{ "a shutdown meets an abort", a_shutdown_and_an_abort, SOME, ALL },
 	{ "a shutdown tells a fiber to end", a_shutdown_of_a_fiber, { 2, 1 }, ALL },
