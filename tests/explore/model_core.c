@@ -239,12 +239,14 @@ static void a_spawned_task_lets_the_other_go(void)
 	explore_check(work.polls == 1 && work.drops == 1);
 }
 
-static struct rig_work last = { .then = &waitings[1].event };
+static edo_task *handle;
+static struct rig_work last = { .then = &waitings[1].event, .handle = &handle };
 
 static void waits_and_spawns(void *waiting)
 {
 	rig_waits(waiting);
-	explore_check(rig_spawn(runtime, &last, NULL) == 0);
+	explore_check(rig_spawn(runtime, &last, &handle) == 0);
+	edo_task_detach(handle);
 }
 
 /* It may have driven until then, but does so no more. */

@@ -6,6 +6,7 @@
 #include "explore/explore.h"
 #include "explore/rig_scheduler.h"
 #include "scheduler/core.h"
+#include "scheduler/round.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -300,15 +301,17 @@ static void a_join_from_outside(void)
 static void drives_for_a_moment(void *argument)
 {
 	(void)argument;
-	if (edo_core_try_take(&runtime->scheduler))
+	if (edo_core_try_take(&runtime->scheduler)) {
+		(void)edo_round_run(&runtime->scheduler, NULL);
 		edo_core_release(&runtime->scheduler);
+	}
 	edo_task_detach(handle); /* which kept the runtime's memory */
 }
 
 /* Not told by `entered`, which is for those who say so. */
 static void somebody_drives(void)
 {
-	begin_with_task(true);
+	begin_with_task(false);
 	edo_waker_drop(&until.waker);
 	explore_start(destroys_when_nobody_drives, NULL);
 	explore_start(drives_for_a_moment, NULL);

@@ -128,6 +128,7 @@ static edo_poll work_poll(edo_future *future, edo_context *cx)
 	(void)cx;
 	work->polls++;
 	explore_check(work->drops == 0);
+	explore_check(!work->handle || *work->handle);
 	if (work->until && !rig_has_come(work->until))
 		return EDO_PENDING;
 	if (work->then)

@@ -66,6 +66,7 @@ void rig_waits(void *argument);
 struct rig_work {
 	const struct rig_event *until;
 	struct rig_event *then;
+	edo_task *const *handle; /* NULL, or where its handle is when it is polled */
 	bool runs_to_end; /* as a fiber does (K4): an end that it is told of is its own affair */
 	/* plain: one polls or drops it at a time, and each sees what the one before has done */
 	unsigned polls;
