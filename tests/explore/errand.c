@@ -5,6 +5,7 @@
 static struct edo_scheduler scheduler;
 /* Atomic: 1 while the task is in the only queue. */
 static uint32_t is_queued;
+static bool nobody_else_ends_it;
 
 struct edo_task *errand_task;
 edo_waker errand_wakers[ERRAND_TELLERS];
@@ -27,7 +28,7 @@ struct errand *errand_core(void)
 static void schedule(struct edo_scheduler *of, struct edo_task *task)
 {
 	explore_check(of == &scheduler && task == errand_task);
-	explore_check(edo_exchange(&is_queued, 1, relaxed) == 0);
+	explore_check(edo_exchange(&is_queued, 1, release) == 0);
 	(void)edo_sys_futex_wake(&is_queued, 1);
 }
 
@@ -41,7 +42,7 @@ static const struct edo_scheduler_ops scheduler_ops = { schedule, defer };
 
 static bool take(void)
 {
-	return edo_exchange(&is_queued, 0, relaxed) == 1;
+	return edo_exchange(&is_queued, 0, acquire) == 1;
 }
 
 void errand_runs_what_is_there(void *unused)
@@ -54,6 +55,7 @@ void errand_runs_what_is_there(void *unused)
 void errand_runs_until_it_ends(void *unused)
 {
 	(void)unused;
+	nobody_else_ends_it = true;
 	while (errand_drops == 0) {
 		if (take())
 			edo_task_run(errand_task);
@@ -119,7 +121,7 @@ static void begin(const edo_future_ops *ops, unsigned tellers,
 
 	scheduler.ops = &scheduler_ops;
 	scheduler.pool = edo_cell_pool_create(&edo_default_allocator);
-	explore_check(edo_task_create(&scheduler, &errand.future, sizeof errand, NULL, NULL,
+	explore_check(edo_task_create(&scheduler, &errand.future, ERRAND_CORE, NULL, NULL,
 				      &errand_task) == 0);
 	edo_task_run(errand_task);
 }
@@ -146,6 +148,8 @@ void errand_begin_running_to_end(unsigned tellers,
 
 void errand_end(void)
 {
+	/* Whoever wakes a task that has ended by a poll finds out, and queues nothing. */
+	explore_check(!nobody_else_ends_it || edo_load(&is_queued, relaxed) == 0);
 	errand_runs_what_is_there(NULL);
 	explore_check(errand_drops == 1);
 	explore_check(edo_owned_count(&scheduler.owned) == 0);

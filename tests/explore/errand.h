@@ -2,14 +2,20 @@
  * What the models of the task room share: a task that waits until some others have told it something, and
  * the smallest scheduler there is, a place for one notification.
  *
- * The place orders nothing (its atomics are relaxed): what a poll must see it sees by the state word
- * alone. A second notification in it is one too many (K3).
+ * The place orders what any queue does: whoever put the task there is done with it. A second notification in it
+ * is one too many (K3).
  */
 #ifndef EDO_TESTS_EXPLORE_ERRAND_H
 #define EDO_TESTS_EXPLORE_ERRAND_H
 
 #include "explore/explore.h"
 #include "task/task.h"
+
+/*
+ * So large a core is no cell of a chunk: its memory is gone with the last reference, and whoever still touches
+ * it is found out.
+ */
+enum { ERRAND_CORE = 4096 };
 
 enum { ERRAND_TELLERS = 3, ERRAND_RESULT = 5, ERRAND_OUTPUT = 7 };
 

@@ -431,7 +431,7 @@ static void spawns_a_newcomer(void *unused)
 {
 	const struct errand newcomer = { .future = { &newcomer_ops } };
 	struct edo_task *task;
-	int rc = edo_task_create(errand_scheduler(), &newcomer.future, sizeof newcomer, NULL, NULL,
+	int rc = edo_task_create(errand_scheduler(), &newcomer.future, ERRAND_CORE, NULL, NULL,
 				 &task);
 
 	(void)unused;
