@@ -421,20 +421,26 @@ static void two_timers(void)
 	explore_join_all();
 }
 
-/* Its waker, on the thread that shuts down, drops another one; and so does a stranger. */
+/*
+ * Its waker, on the thread that shuts down, drops one that is still in the wheel, for there are more than go in a
+ * batch; and a stranger drops another.
+ */
 static void a_waker_that_drops_a_timer(void)
 {
-	edo_timer_entry *third;
+	edo_timer_entry *between[EDO_WAKE_BATCH];
 
 	runtime = rig_runtime(RIG_WITH_TIME);
 	timers[0] = armed(&dropping_ops, 5);
-	timers[1] = armed(&deaf_ops, 6);
-	third = armed(&deaf_ops, 7);
+	for (unsigned i = 0; i < EDO_WAKE_BATCH; i++)
+		between[i] = armed(&deaf_ops, 6);
+	timers[1] = armed(&deaf_ops, 7);
 	explore_start(destroys, NULL);
-	explore_start(drops_its_timer, third);
+	explore_start(drops_its_timer, between[EDO_WAKE_BATCH - 1]);
 	explore_join_all();
-	drop_and_free(timers[0]);
 	explore_check(timers[1] == NULL);
+	drop_and_free(timers[0]);
+	for (unsigned i = 0; i < EDO_WAKE_BATCH - 1; i++)
+		drop_and_free(between[i]);
 }
 
 #define ALL                                                                                        \
