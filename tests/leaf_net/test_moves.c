@@ -310,6 +310,25 @@ static void sockets_come_and_go(void **state)
 	close(fds[1]);
 }
 
+/* The kernel may lack the memory to forget a descriptor: it is handed out all the same, not lost. */
+static void a_socket_is_taken_out_also_when_the_poller_cannot_forget_it(void **state)
+{
+	edo_tcp stream;
+	int fds[2];
+
+	(void)state;
+	assert_return_code(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds),
+			   errno);
+	assert_int_equal(edo_tcp_from_fd(&stream, fds[0]), 0);
+	edo_sys_fault_order(EDO_CALL_epoll_ctl, ENOMEM, 0, 1);
+
+	assert_int_equal(edo_tcp_into_fd(&stream), fds[0]);
+	assert_true(edo_sys_fault_happened());
+	assert_int_equal(edo_tcp_close(&stream), -EBADF);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void what_is_no_connected_stream_socket_stays_the_caller_s(void **state)
 {
 	int datagram = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -432,6 +451,7 @@ static const struct CMUnitTest tests[] = {
 	rig_test(the_writer_s_close_ends_its_direction_and_the_reader_reads_on),
 	rig_test(the_reader_s_close_leaves_the_writer_and_ends_its_own_wait),
 	rig_test(sockets_come_and_go),
+	rig_test(a_socket_is_taken_out_also_when_the_poller_cannot_forget_it),
 	rig_test(what_is_no_connected_stream_socket_stays_the_caller_s),
 	rig_test(a_stream_of_another_runtime_says_so),
 	rig_test(another_thread_sets_options_and_closes),

@@ -190,15 +190,20 @@ static bool is_still_ours(int deregistered)
 	return deregistered != -EBADF && deregistered != -ENOENT && deregistered != -EPERM;
 }
 
+/* A poller that could not forget it goes on telling of it; nobody listens (R3). */
+int edo_net_deregister(const struct edo_net_use *use, uint32_t index, uint32_t generation)
+{
+	return is_still_ours(edo_io_deregister(&use->driver->io, index, generation)) ? 0 : -EBADF;
+}
+
 int edo_net_close_slot(struct edo_net_use *use, uint32_t index, uint32_t generation)
 {
 	int fd = use->sio->fd;
-	int rc = edo_io_deregister(&use->driver->io, index, generation);
+	int rc = edo_net_deregister(use, index, generation);
 
-	if (!is_still_ours(rc))
-		return -EBADF;
-	(void)edo_sys_close(fd);
-	return 0;
+	if (rc == 0)
+		(void)edo_sys_close(fd);
+	return rc;
 }
 
 /* ---- socket options, as the system calls them ---- */

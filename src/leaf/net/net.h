@@ -70,6 +70,11 @@ int edo_net_adopt_socket(struct edo_driver *driver, int fd, edo_tcp *stream);
 /* The same with nothing known of its readiness yet. */
 int edo_net_adopt_unready(struct edo_driver *driver, int fd, edo_tcp *stream);
 
+/*
+ * Deregisters. 0: the descriptor is the caller's alone now; -EBADF: somebody else did, or it was closed
+ * under us.
+ */
+int edo_net_deregister(const struct edo_net_use *use, uint32_t index, uint32_t generation);
 /* Deregisters and closes. 0; -EBADF: somebody else did, or the descriptor was closed under us. */
 int edo_net_close_slot(struct edo_net_use *use, uint32_t index, uint32_t generation);
 

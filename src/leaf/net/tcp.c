@@ -245,9 +245,9 @@ int edo_tcp_into_fd(edo_tcp *stream)
 	if (rc < 0)
 		return rc;
 	fd = use.sio->fd;
-	rc = edo_io_deregister(&use.driver->io, stream->edo_index_, stream->edo_generation_);
+	rc = edo_net_deregister(&use, stream->edo_index_, stream->edo_generation_);
 	edo_net_end(&use);
-	return rc < 0 ? -EBADF : fd;
+	return rc < 0 ? rc : fd;
 }
 
 int edo_tcp_fd(edo_tcp *stream)
