@@ -53,7 +53,8 @@ enum sweep_fate sweep_fate_of(struct edo_sys_injected fault)
 
 bool sweep_is_felt(int rc)
 {
-	static const int felt[] = { -ECONNRESET, -EPIPE, -ENOTCONN, 0 };
+	/* Refused: by a listener that whoever was told has closed. */
+	static const int felt[] = { -ECONNRESET, -EPIPE, -ENOTCONN, -ECONNREFUSED, 0 };
 
 	return is_one_of(rc, felt);
 }

@@ -9,8 +9,9 @@
  *   - nothing is left: descriptors, threads, stacks, and what was allocated;
  *   - the runtime, if it was made, lives a small scenario without failure, and a new one does.
  *
- * No wait is without a limit: what hangs is told as a time-out. A plain sweep takes each call's usual error
- * and one more, which goes round; with EDO_SWEEP=full in the environment it takes all of the list.
+ * No wait is without a limit: what hangs is told as a time-out. Where tests are slowed down (a sanitizer,
+ * valgrind, qemu) a sweep takes of each call's errors the usual one and one more, which goes round, unless
+ * EDO_SWEEP=full is in the environment; elsewhere it takes all.
  */
 #ifndef EDO_TESTS_SWEEP_SWEEP_H
 #define EDO_TESTS_SWEEP_SWEEP_H
@@ -32,6 +33,8 @@ struct sweep_life;
 struct sweep_scenario {
 	const char *name;
 	edo_config config; /* but for the allocator */
+	/* An error by which a part is meant to end; a failure that says the same may go unnoticed. 0: none. */
+	int meant[2];
 	/* On a plain thread that has entered nothing; ends before the runtime does. */
 	void (*live)(struct sweep_life *life);
 	/* After the runtime's end, which left `kept` handles behind; may be NULL. */

@@ -282,6 +282,7 @@ static void a_server_survives_or_tells_every_failure(void **state)
 	static const struct sweep_scenario scenario = {
 		.name = "server",
 		.config = { .timer_resolution = 20000 },
+		.meant = { -ETIMEDOUT },
 		.live = live,
 	};
 
@@ -295,6 +296,7 @@ static void a_server_survives_or_tells_every_failure_on_the_clock_that_knows_of_
 	static const struct sweep_scenario scenario = {
 		.name = "server, boottime",
 		.config = { .timer_resolution = 20000, .clock = EDO_CLOCK_BOOTTIME },
+		.meant = { -ETIMEDOUT },
 		.live = live,
 	};
 
