@@ -25,6 +25,7 @@ void report_trace(const struct explore_site *site, const char *format, ...)
 	if (!engine->is_tracing || engine->is_alone)
 		return;
 	va_start(arguments, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, one line above. */
 	(void)vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
 	printf("  %*s%u: %s %s", (int)engine->self->number * 2, "", engine->self->number,

@@ -49,7 +49,7 @@ static int wait_in_vain(edo_tcp *conn)
 
 static int serve_session(edo_tcp *conn)
 {
-	char first;
+	char first = 0;
 	int rc = edo_tcp_set_timeout(conn, SWEEP_GUARD);
 
 	if (rc == 0)
