@@ -16,7 +16,7 @@ enum { FAKE_DESCRIPTORS = 4 };
 void fake_poller_says(int fd, uint32_t readiness);
 bool fake_poller_watches(int fd);
 /* From now on so many wake-ups fail, and so many additions. */
-void fake_poller_refuses_wakes(uint32_t wakes);
+void fake_poller_refuses_wakes(uint32_t count);
 void fake_poller_refuses_additions(uint32_t additions);
 /* How many wake-ups were asked for and not refused. */
 uint32_t fake_poller_wakes(void);
