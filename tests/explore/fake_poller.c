@@ -22,13 +22,15 @@ static void tell(void)
 	(void)edo_sys_futex_wake(&news, 1);
 }
 
-/* One of so many that are left. */
+/* One of so many that are left; a kernel knows how many. */
 static bool is_refused(uint32_t *left)
 {
-	if (edo_load(left, relaxed) == 0)
-		return false;
-	(void)edo_fetch_sub(left, 1, relaxed);
-	return true;
+	uint32_t count = edo_load(left, relaxed);
+
+	while (count > 0)
+		if (edo_compare_exchange(left, &count, count - 1, relaxed, relaxed))
+			return true;
+	return false;
 }
 
 /* ---- what a model says ---- */
