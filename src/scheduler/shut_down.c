@@ -21,7 +21,7 @@ static void run_until_all_ended(struct edo_current_thread *rt, uint64_t limit)
 	uint64_t spent;
 
 	while (edo_owned_count(&rt->scheduler.owned) > 0) {
-		spent = real_now() - start;
+		spent = edo_instant_since(real_now(), start); /* it may have stepped back */
 		if (spent >= limit)
 			return;
 		if (!edo_round_run(rt, NULL) && edo_owned_count(&rt->scheduler.owned) > 0)

@@ -358,6 +358,49 @@ static void a_clock_that_stands_does_not_stop_the_limit(void **state)
 	assert_int_equal(edo_runtime_destroy(runtime), -ETIMEDOUT);
 }
 
+/* The system's clock is set back by so much (--wrap). */
+static uint64_t set_back;
+
+uint64_t __real_edo_sys_clock_now(enum edo_sys_clock clock);
+uint64_t __wrap_edo_sys_clock_now(enum edo_sys_clock clock);
+uint64_t __wrap_edo_sys_clock_now(enum edo_sys_clock clock)
+{
+	return __real_edo_sys_clock_now(clock) - set_back;
+}
+
+static int sets_the_clock_back_and_returns_later(void *arg)
+{
+	(void)arg;
+	(void)edo_sleep(EDO_HOUR(1));
+	set_back = EDO_SEC(1);
+	for (int i = 0; i < 3 * EDO_COOP_BUDGET; i++)
+		(void)edo_yield(); /* gives way when the budget is spent */
+	return 7;
+}
+
+/* What had passed until then was taken for more than any limit. */
+static void a_clock_that_is_set_back_does_not_pass_the_limit(void **state)
+{
+	edo_config config = EDO_CONFIG_INIT;
+	edo_task *task;
+	int result = 0;
+	int rc;
+
+	(void)state;
+	runtime_end(runtime);
+	config.event_interval = 1;
+	runtime = runtime_with(&config);
+	assert_return_code(edo_spawn_fiber(runtime, sets_the_clock_back_and_returns_later, NULL, 0,
+					   &task),
+			   0);
+	run_on(runtime, fiber_does_nothing, NULL);
+	rc = edo_runtime_destroy(runtime);
+	set_back = 0;
+	assert_int_equal(rc, 1);
+	assert_int_equal(edo_task_join(task, &result), 0);
+	assert_int_equal(result, 7);
+}
+
 /* ---- what user code does during the end ---- */
 
 static int spawn_result, go_result;
@@ -664,6 +707,7 @@ static const struct CMUnitTest tests[] = {
 	WITH_RUNTIME(fibers_that_never_return_are_given_up_at_the_limit),
 	WITH_RUNTIME(a_fiber_that_is_given_up_in_its_await_leaves_nothing_registered),
 	WITH_RUNTIME(a_clock_that_stands_does_not_stop_the_limit),
+	WITH_RUNTIME(a_clock_that_is_set_back_does_not_pass_the_limit),
 	WITH_RUNTIME(a_drop_function_that_spawns_keeps_what_it_would_have_spawned),
 	WITH_RUNTIME(a_drop_function_may_wake_what_ends_as_well),
 	WITH_RUNTIME(another_thread_that_spawns_is_refused_once_the_end_has_begun),
