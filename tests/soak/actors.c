@@ -1,5 +1,4 @@
 /* Actors of every kind: how they are made, counted, joined. What they do is in actors_*.c. */
-#include "clock.h"
 #include "fiber/fiber.h"
 #include "world.h"
 
@@ -189,18 +188,6 @@ void soak_expect_wait(const struct soak_world *world, int rc, const char *what)
 	soak_expect(is_well, "%s said %s", what, edo_strerror(rc));
 }
 
-struct soak_moment soak_moment_at(edo_instant deadline)
-{
-	return (struct soak_moment){ deadline, soak_clock_setbacks() };
-}
-
-struct soak_moment soak_moment_after(edo_duration duration)
-{
-	uint64_t setbacks = soak_clock_setbacks();
-
-	return (struct soak_moment){ edo_instant_add(edo_now(), duration), setbacks };
-}
-
 /* What the runtime's clock has shown at most, by the system's; it has no other start while it runs. */
 static edo_instant latest_instant(const struct soak_world *world)
 {
@@ -210,33 +197,49 @@ static edo_instant latest_instant(const struct soak_world *world)
 	       __atomic_load_n(&world->runtime->driver.time.clock.start, __ATOMIC_RELAXED);
 }
 
-void soak_expect_come(const struct soak_world *world, struct soak_moment moment, const char *what)
+void soak_expect_come(const struct soak_world *world, edo_instant deadline, const char *what)
 {
 	edo_instant latest = latest_instant(world);
 	edo_instant now = edo_now();
-	bool was_set_back = moment.setbacks % 2 || moment.setbacks != soak_clock_setbacks();
 
-	soak_expect(latest >= moment.deadline,
+	soak_expect(latest >= deadline,
 		    "in a world of kind %d %s was early by %llu ns of the system's clock",
-		    (int)world->kind, what, (unsigned long long)(moment.deadline - latest));
-	soak_expect(now >= moment.deadline || was_set_back,
+		    (int)world->kind, what, (unsigned long long)(deadline - latest));
+	soak_expect(now >= deadline || soak_clock_may_run_back(),
 		    "in a world of kind %d %s was early by %llu ns", (int)world->kind, what,
-		    (unsigned long long)(moment.deadline - now));
+		    (unsigned long long)(deadline - now));
+}
+
+static int sleep_some(struct soak_world *world, edo_duration length)
+{
+	edo_instant begun = edo_now();
+	int rc = edo_sleep(length);
+
+	if (rc == 0)
+		soak_expect_passed(world, begun, length, "a sleep");
+	return rc;
+}
+
+static int sleep_until(struct soak_world *world, edo_duration length)
+{
+	edo_instant deadline = edo_instant_add(edo_now(), length);
+	int rc = edo_sleep_until(deadline);
+
+	if (rc == 0)
+		soak_expect_come(world, deadline, "a sleep until");
+	return rc;
 }
 
 int soak_rest(struct soak_world *world, struct soak_mix *mix)
 {
 	edo_duration length = soak_length(mix, EDO_MS(2));
-	struct soak_moment moment = soak_moment_after(length);
 	int rc;
 
 	if (!soak_has_time(world) || soak_one_in(mix, 4))
 		return edo_yield();
-	rc = edo_sleep(length);
+	rc = soak_one_in(mix, 2) ? sleep_some(world, length) : sleep_until(world, length);
 	if (rc != -ENOMEM || edo_fiber_context()) /* a plain thread's wait allocates */
 		soak_expect_wait(world, rc, "a sleep");
-	if (rc == 0)
-		soak_expect_come(world, moment, "a sleep");
 	soak_count(SOAK_sleeps);
 	return rc;
 }

@@ -136,7 +136,7 @@ struct dreamer {
 	edo_async async;
 	struct soak_actor actor;
 	uint32_t left;
-	struct soak_moment moment;
+	edo_instant deadline;
 	struct soak_gate *gate; /* claimed */
 	union {
 		edo_yield_future yield;
@@ -150,10 +150,10 @@ static edo_future *next_dream(struct dreamer *me)
 	struct soak_world *world = me->actor.world;
 	struct soak_mix *mix = &me->actor.mix;
 
-	me->moment = soak_moment_at(0);
+	me->deadline = 0;
 	if (soak_has_time(world) && soak_one_in(mix, 2)) {
-		me->moment = soak_moment_after(soak_length(mix, EDO_MS(3)));
-		edo_timer_init(&me->wait.timer, me->moment.deadline);
+		me->deadline = edo_instant_add(edo_now(), soak_length(mix, EDO_MS(3)));
+		edo_timer_init(&me->wait.timer, me->deadline);
 		return &me->wait.timer.future;
 	}
 	me->gate = some_gate(world, mix);
@@ -189,7 +189,7 @@ static edo_poll poll_dreamer(edo_future *future, edo_context *cx)
 			EDO_AWAIT(dream);
 			soak_expect(me->async.result == 0, "a stackless wait said %s",
 				    edo_strerror(me->async.result));
-			soak_expect_come(me->actor.world, me->moment, "a timer");
+			soak_expect_come(me->actor.world, me->deadline, "a timer");
 		}
 		end_dream(me);
 	}

@@ -12,9 +12,9 @@ static edo_instant some_deadline(struct soak_mix *mix)
 			       soak_length(mix, soak_one_in(mix, 4) ? EDO_FOREVER : EDO_MS(4)));
 }
 
-static void see_fired(struct soak_actor *self, edo_timer *ball, struct soak_moment moment)
+static void see_fired(struct soak_actor *self, edo_timer *ball)
 {
-	soak_expect_come(self->world, moment, "a timer");
+	soak_expect_come(self->world, edo_timer_deadline(ball), "a timer");
 	soak_expect(edo_timer_has_fired(ball), "a timer that is ready has not fired");
 	soak_count(SOAK_timers_fired);
 }
@@ -22,20 +22,18 @@ static void see_fired(struct soak_actor *self, edo_timer *ball, struct soak_mome
 /* Leaves it armed. */
 static int look_at(struct soak_actor *self, edo_timer *ball)
 {
-	struct soak_moment moment = soak_moment_at(edo_timer_deadline(ball));
 	struct soak_peek peek;
 	int rc = edo_await(soak_peek_start(&peek, &ball->future));
 
 	soak_expect_wait(self->world, rc, "a timer");
 	if (rc == 0)
-		see_fired(self, ball, moment);
+		see_fired(self, ball);
 	return rc;
 }
 
 /* To the end, if that is near. */
 static int wait_for(struct soak_actor *self, edo_timer *ball)
 {
-	struct soak_moment moment = soak_moment_at(edo_timer_deadline(ball));
 	struct soak_give_up give_up;
 	edo_future *future = &ball->future;
 	int rc;
@@ -45,7 +43,7 @@ static int wait_for(struct soak_actor *self, edo_timer *ball)
 	rc = edo_await(future);
 	soak_expect_wait(self->world, rc, "a timer");
 	if (rc == 0)
-		see_fired(self, ball, moment);
+		see_fired(self, ball);
 	return rc;
 }
 
@@ -119,7 +117,6 @@ int soak_napper(struct soak_actor *self)
 
 static int tick(struct soak_actor *self, edo_interval *interval, edo_instant *last)
 {
-	struct soak_moment begun = soak_moment_at(0);
 	struct soak_give_up give_up;
 	edo_interval_future wait;
 	edo_future *future = edo_interval_tick_start(&wait, interval);
@@ -131,8 +128,7 @@ static int tick(struct soak_actor *self, edo_interval *interval, edo_instant *la
 	soak_expect_wait(self->world, rc, "a tick");
 	if (rc < 0)
 		return rc;
-	begun.deadline = wait.at;
-	soak_expect_come(self->world, begun, "a tick");
+	soak_expect_come(self->world, wait.at, "a tick");
 	soak_expect(wait.at >= *last, "a tick was planned before the one before it");
 	*last = wait.at;
 	soak_count(SOAK_ticks);
@@ -184,12 +180,12 @@ int soak_limiter(struct soak_actor *self)
 		struct soak_gate gate = { .is_open = soak_one_in(&self->mix, 4) };
 		struct soak_gate_future wait;
 		edo_duration limit = soak_length(&self->mix, EDO_MS(2));
-		struct soak_moment moment = soak_moment_after(limit);
+		edo_instant begun = edo_now();
 
 		rc = edo_timeout(limit, soak_gate_start(&wait, &gate));
 		if (rc == -ETIMEDOUT) {
 			soak_expect(!gate.is_open, "an open gate was passed too late");
-			soak_expect_come(self->world, moment, "a time-out");
+			soak_expect_passed(self->world, begun, limit, "a time-out");
 			soak_count(SOAK_timeouts);
 		} else {
 			soak_expect_wait(self->world, rc, "a time-out");

@@ -1,5 +1,4 @@
 #include "chaos.h"
-#include "clock.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -4,7 +4,7 @@
 /* Far from zero, so that a step back never goes below it. */
 static int64_t offset = INT64_C(1) << 50;
 static uint64_t latest;
-static uint64_t setbacks;
+static bool may_run_back;
 
 uint64_t __real_edo_sys_clock_now(enum edo_sys_clock clock);
 uint64_t __wrap_edo_sys_clock_now(enum edo_sys_clock clock);
@@ -22,18 +22,16 @@ static void remember(uint64_t shown)
 uint64_t __wrap_edo_sys_clock_now(enum edo_sys_clock clock)
 {
 	uint64_t shown = __real_edo_sys_clock_now(clock) +
-			 (uint64_t)__atomic_load_n(&offset, __ATOMIC_ACQUIRE);
+			 (uint64_t)__atomic_load_n(&offset, __ATOMIC_RELAXED);
 
 	remember(shown);
 	return shown;
 }
 
-/* Counted before and after: an odd count is one under way. */
 void soak_clock_step(int64_t ns)
 {
-	__atomic_fetch_add(&setbacks, ns < 0, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&offset, ns, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&setbacks, ns < 0, __ATOMIC_SEQ_CST);
+	if (ns > 0 || may_run_back)
+		__atomic_fetch_add(&offset, ns, __ATOMIC_RELAXED);
 }
 
 uint64_t soak_clock_latest(void)
@@ -41,7 +39,12 @@ uint64_t soak_clock_latest(void)
 	return __atomic_load_n(&latest, __ATOMIC_RELAXED);
 }
 
-uint64_t soak_clock_setbacks(void)
+void soak_clock_choose(bool may)
 {
-	return __atomic_load_n(&setbacks, __ATOMIC_ACQUIRE);
+	may_run_back = may;
+}
+
+bool soak_clock_may_run_back(void)
+{
+	return may_run_back;
 }

@@ -5,13 +5,16 @@
 #ifndef EDO_TESTS_SOAK_CLOCK_H
 #define EDO_TESTS_SOAK_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* From now on it shows so much more, or less. */
+/* From now on it shows so much more; or less, if it may. */
 void soak_clock_step(int64_t ns);
 /* The latest that it has ever shown to anybody: no timer may have fired for a later moment. */
 uint64_t soak_clock_latest(void);
-/* Moves with each step back: between two readings with the same even number it did not run backwards. */
-uint64_t soak_clock_setbacks(void);
+
+/* Whether it is set back at all: chosen for a generation, between two of them. */
+void soak_clock_choose(bool may_run_back);
+bool soak_clock_may_run_back(void);
 
 #endif

@@ -33,6 +33,7 @@ void soak_generation(uint64_t seed, uint64_t generation, uint64_t deeds, unsigne
 	bool stop = false;
 
 	soak_tell_replay(seed, generation);
+	soak_clock_choose(soak_one_in(&mix, 2));
 	soak_balance_remember_process();
 	for (unsigned i = 0; i < WORLDS; i++) {
 		uint64_t kind = i == 0 ? generation : soak_below(&mix, SOAK_WORLD_KINDS);

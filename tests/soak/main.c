@@ -77,6 +77,20 @@ static void soak(uint64_t seed, uint64_t limit)
 	}
 }
 
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+/* With the first thread a sanitizer starts one of its own, which stays. */
+static void start_a_first_thread(void)
+{
+	pthread_t thread;
+
+	soak_expect(pthread_create(&thread, NULL, do_nothing, NULL) == 0, "no thread");
+	(void)pthread_join(thread, NULL);
+}
+
 int main(void)
 {
 	uint64_t seed = number_from_environment("SOAK_SEED", (uint64_t)time(NULL));
@@ -85,6 +99,7 @@ int main(void)
 	printf("soak: SOAK_SEED=%llu\n", (unsigned long long)seed);
 	(void)fflush(stdout);
 	soak_chaos_prepare();
+	start_a_first_thread();
 	if (only != UINT64_MAX)
 		soak_generation(seed, only, 0, GENERATION_MILLISECONDS, PATIENCE_SECONDS);
 	else

@@ -89,7 +89,7 @@ struct soak_connection *soak_connection_attach(struct soak_world *world,
 
 static unsigned char byte_at(const struct soak_connection *connection, unsigned end, uint64_t at)
 {
-	uint64_t z = (connection->key + at * UINT64_C(0x9e3779b97f4a7c15)) ^ end;
+	uint64_t z = ((uint64_t)connection->key + at * UINT64_C(0x9e3779b97f4a7c15)) ^ end;
 
 	return (unsigned char)((z * UINT64_C(0xbf58476d1ce4e5b9)) >> 56);
 }
@@ -106,7 +106,7 @@ void soak_verify(const struct soak_connection *connection, unsigned end, uint64_
 	for (size_t i = 0; i < len; i++)
 		soak_expect(((const unsigned char *)bytes)[i] ==
 				    byte_at(connection, !end, before + i),
-			    "byte %llu of a connection is wrong", (unsigned long long)(before + i));
+			    "byte %llu of a connection is wrong", (unsigned long long)before + i);
 	soak_count_many(SOAK_bytes_verified, len);
 }
 

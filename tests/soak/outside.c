@@ -189,7 +189,8 @@ void soak_outside_start(struct soak_world *world)
 	while (world->outsider_count < SOAK_OUTSIDERS) {
 		struct outsider *me = calloc(1, sizeof *me);
 
-		soak_expect(me != NULL, "no memory for a thread");
+		if (!me)
+			abort();
 		me->world = world;
 		me->mix = soak_mix_branch(&world->mix);
 		__atomic_fetch_add(&world->outside, 1, __ATOMIC_RELAXED);

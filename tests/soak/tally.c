@@ -57,7 +57,7 @@ void soak_expect(bool holds, const char *format, ...)
 	fflush(stdout);
 	fprintf(stderr, "soak: FAILED: ");
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vfprintf(stderr, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized) */
 	va_end(arguments);
 	fprintf(stderr, "\nsoak: again: SOAK_SEED=%llu SOAK_GENERATION=%llu\n",
 		(unsigned long long)__atomic_load_n(&replay_seed, __ATOMIC_RELAXED),

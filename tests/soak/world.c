@@ -1,6 +1,5 @@
 /* The life of a world: made, some rounds of making actors and draining, destroyed. */
 #include "balance.h"
-#include "clock.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -180,6 +179,8 @@ static void create(struct soak_world *world)
 {
 	int rc;
 
+	if (soak_one_in(&world->mix, 2))
+		soak_allocator_refuse(&world->allocator, 1 + soak_below(&world->mix, 8));
 	for (;;) {
 		rc = edo_runtime_create(&world->runtime, &world->config);
 		if (rc == 0)
@@ -190,8 +191,10 @@ static void create(struct soak_world *world)
 			    "a runtime that was refused has left %lld blocks",
 			    (long long)soak_allocator_blocks(&world->allocator));
 		soak_count(SOAK_runtimes_refused);
+		soak_allocator_refuse(&world->allocator, 0);
 		rest_outside();
 	}
+	soak_allocator_refuse(&world->allocator, 0);
 	soak_count(SOAK_runtimes);
 }
 

@@ -11,6 +11,7 @@
 #define EDO_TESTS_SOAK_WORLD_H
 
 #include "allocator.h"
+#include "clock.h"
 #include "futures.h"
 #include "mix.h"
 #include "runtime/runtime.h"
@@ -195,16 +196,17 @@ void soak_actor_ended(struct soak_world *world, enum soak_actor_kind kind);
 /* Checks a result of whatever waits for time or nothing: it worked, or this task was told to end. */
 void soak_expect_wait(const struct soak_world *world, int rc, const char *what);
 /*
- * That something's time has come. By the system's clock it must have come at some moment; by the runtime's it
- * has come now, unless the clock was set back since the moment was chosen.
+ * The time has come: by the system's clock it had come at some moment; by the runtime's it has come now, unless
+ * the clock may run back.
  */
-struct soak_moment {
-	edo_instant deadline;
-	uint64_t setbacks;
-};
-struct soak_moment soak_moment_after(edo_duration duration);
-struct soak_moment soak_moment_at(edo_instant deadline);
-void soak_expect_come(const struct soak_world *world, struct soak_moment moment, const char *what);
+void soak_expect_come(const struct soak_world *world, edo_instant deadline, const char *what);
+/* As long has passed: where the clock runs back nobody knows from when the library counted. */
+static inline void soak_expect_passed(const struct soak_world *world, edo_instant begun,
+				      edo_duration length, const char *what)
+{
+	if (!soak_clock_may_run_back())
+		soak_expect_come(world, edo_instant_add(begun, length), what);
+}
 /* Some short rest: a sleep, or where there is no time a yield. */
 int soak_rest(struct soak_world *world, struct soak_mix *mix);
 
