@@ -13,11 +13,11 @@ RELEASE := --buildtype=release -Ddebug=true -Dtests=disabled
 WORK := -Dtests=enabled --werror
 
 .DEFAULT_GOAL := build
-.PHONY: build test demo lint format install bench fuzz explore mutants docs asan tsan release \
+.PHONY: build test demo lint format install bench fuzz soak explore mutants docs asan tsan release \
 	valgrind test-aarch64 test-musl ci clean help
 
 help:
-	@echo 'build (default), demo, test, lint, format, install (PREFIX, DESTDIR), bench, fuzz, explore, mutants, docs,'
+	@echo 'build (default), demo, test, lint, format, install (PREFIX, DESTDIR), bench, fuzz, soak, explore, mutants, docs,'
 	@echo 'asan, tsan, valgrind, release, test-aarch64 and test-musl (the tests, built so), ci, clean'
 
 build: build/build.ninja
@@ -101,6 +101,24 @@ fuzz:
 	@$(MAKE) --no-print-directory build-fuzz/build.ninja
 	$(NINJA) -C build-fuzz
 	tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+# Random use of runtimes, with everything balanced afterwards: SOAK_SECONDS in all, a third each for an
+# optimised build with asserts, one under the address and undefined-behaviour sanitizers and one under the
+# thread sanitizer, one after the other. SOAK_SEED replays, SOAK_GENERATION a part. Freed memory that the
+# address sanitizer holds back does not count as grown.
+SOAK_SECONDS ?= 600
+soak_flags := $(WORK) --buildtype=release -Ddebug_asserts=enabled
+soak:
+	@tools/install-packages build test
+	@set -e; for kind in soak asan tsan; do \
+		$(MAKE) --no-print-directory build-$$kind/build.ninja; \
+		$(NINJA) -C build-$$kind tests/soak/soak; \
+	done
+	@set -e; for kind in soak asan tsan; do \
+		echo "soak: build-$$kind"; \
+		ASAN_OPTIONS=quarantine_size_mb=8:$$ASAN_OPTIONS \
+			SOAK_SECONDS=$$(($(SOAK_SECONDS) / 3)) build-$$kind/tests/soak/soak; \
+	done
 
 # The explorer's models within their wide bounds. MODELS: parts of their programs' names.
 explore:
