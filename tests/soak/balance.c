@@ -1,6 +1,7 @@
 #include "balance.h"
 #include "driver/io/scheduled_io.h"
 #include "support/resources.h"
+#include "system.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -135,6 +136,8 @@ void soak_balance_check_process(void)
 {
 	soak_expect(edo_test_resources_compare(&before) == 0,
 		    "descriptors or threads are not those of before");
+	soak_expect(soak_stacks_mapped() == 0, "%lld stacks are left mapped",
+		    (long long)soak_stacks_mapped());
 }
 
 uint64_t soak_balance_resident(void)

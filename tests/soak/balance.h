@@ -11,7 +11,7 @@ void soak_balance_check_ended(struct soak_world *world);
 /* And all handles and wakers. */
 void soak_balance_check_memory(struct soak_world *world);
 
-/* The process's descriptors and threads: once before a generation, once after. */
+/* The process's descriptors, threads and fibers' stacks: once before a generation, once after. */
 void soak_balance_remember_process(void);
 void soak_balance_check_process(void);
 

@@ -1,4 +1,5 @@
 #include "chaos.h"
+#include "system.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -97,21 +98,30 @@ static void refuse_memory(struct soak_chaos *chaos)
 	soak_allocator_refuse(&world->allocator, 1 + (uint32_t)soak_length(&chaos->mix, 100));
 	last(soak_length(&chaos->mix, EDO_MS(5)));
 	soak_allocator_refuse(&world->allocator, 0);
-	soak_count(SOAK_allocation_bursts);
+	soak_count(SOAK_bursts_of_refusals);
+}
+
+/* Stacks and registrations, of all worlds. */
+static void refuse_calls(struct soak_chaos *chaos)
+{
+	soak_system_refuse(1 + (uint32_t)soak_length(&chaos->mix, 100));
+	last(soak_length(&chaos->mix, EDO_MS(5)));
+	soak_system_refuse(0);
+	soak_count(SOAK_bursts_of_refusals);
 }
 
 /* ---- the thread ---- */
 
 static void *trouble(void *arg)
 {
-	static const unsigned weights[] = { 40, 6, 1, 4 };
+	static const unsigned weights[] = { 40, 6, 1, 4, 1 };
 	static void (*const troubles[])(struct soak_chaos *) = { throw_signal, step_clock,
 								 take_descriptors_away,
-								 refuse_memory };
+								 refuse_memory, refuse_calls };
 	struct soak_chaos *chaos = arg;
 
 	while (!__atomic_load_n(&chaos->stop, __ATOMIC_RELAXED)) {
-		troubles[soak_weighted(&chaos->mix, weights, 4)](chaos);
+		troubles[soak_weighted(&chaos->mix, weights, 5)](chaos);
 		last(soak_length(&chaos->mix, EDO_US(400)));
 	}
 	return NULL;

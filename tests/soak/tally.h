@@ -57,7 +57,9 @@
 	X(clock_steps)                                                                             \
 	X(descriptor_storms)                                                                       \
 	X(descriptors_refused)                                                                     \
-	X(allocation_bursts)                                                                       \
+	X(stacks_refused)                                                                          \
+	X(registrations_refused)                                                                   \
+	X(bursts_of_refusals)                                                                      \
 	X(allocations)                                                                             \
 	X(allocations_refused)
 

@@ -162,7 +162,7 @@ static void choose_config(struct soak_world *world)
 	config.events_per_turn = 1 + (uint32_t)soak_length(mix, 1000);
 	config.stack_size = (size_t)128 << 10;
 	config.stack_cache = 1 + (uint32_t)soak_length(mix, 100);
-	config.shutdown_timeout = EDO_MIN(10);
+	config.shutdown_timeout = EDO_HOUR(10000); /* the clock steps by hours */
 	config.allocator = &world->allocator.face;
 	world->config = config;
 }
@@ -185,8 +185,8 @@ static void create(struct soak_world *world)
 		rc = edo_runtime_create(&world->runtime, &world->config);
 		if (rc == 0)
 			break;
-		soak_expect(rc == -ENOMEM || rc == -EMFILE, "a runtime's creation said %s",
-			    edo_strerror(rc));
+		soak_expect(rc == -ENOMEM || rc == -EMFILE || rc == -ENOSPC,
+			    "a runtime's creation said %s", edo_strerror(rc));
 		soak_expect(soak_allocator_blocks(&world->allocator) == 0,
 			    "a runtime that was refused has left %lld blocks",
 			    (long long)soak_allocator_blocks(&world->allocator));
