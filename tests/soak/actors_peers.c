@@ -24,7 +24,7 @@ static int listen_at(struct soak_actor *self, struct soak_listener *place, int b
 	options.backlog = backlog;
 	options.reuse_port = soak_one_in(&self->mix, 4);
 	if (soak_one_in(&self->mix, 3))
-		options.send_buffer = options.receive_buffer = 4096;
+		options.send_buffer = 4096;
 	rc = edo_tcp_listen_with(&place->listener, &any, &options);
 	soak_expect_made(rc, "a listen");
 	if (rc < 0)

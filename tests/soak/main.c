@@ -19,7 +19,7 @@ enum {
 };
 
 /* What resident memory may grow by once it has settled: stacks of threads, freed blocks held back. */
-static const uint64_t growth_allowed = UINT64_C(32) << 20;
+static const uint64_t growth_allowed = UINT64_C(16) << 20;
 
 static uint64_t number_from_environment(const char *name, uint64_t otherwise)
 {
