@@ -54,17 +54,35 @@ static uint64_t tick_after(const struct edo_time_driver *time, uint64_t now, uin
 	return edo_time_tick_of(time, edo_instant_add(now, limit));
 }
 
+/*
+ * Moves an armed entry to a later tick; false when it is not armed. Two tasks of one stream move it by
+ * clocks that they read a moment apart: the later one stands, and nobody moves it back.
+ */
+static bool extend(struct edo_scheduled_io *sio, uint64_t tick)
+{
+	/* Relaxed: a tick carries nothing else, and what is not a tick is looked at under the lock. */
+	uint64_t cell = edo_load(&sio->idle.edo_node_.when, relaxed);
+
+	while (cell != 0 && cell <= EDO_TICK_MAX) {
+		if (cell >= tick ||
+		    edo_compare_exchange(&sio->idle.edo_node_.when, &cell, tick, relaxed, relaxed))
+			return true;
+	}
+	return false;
+}
+
 /* Under the lock: somebody else may have armed it, changed the limit or ended the registration. */
 static int arm_if_wanted(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now)
 {
 	uint64_t limit = edo_load(&sio->idle_limit, relaxed);
+	uint64_t tick = tick_after(time, now, limit);
 	edo_waker waker = waker_of(sio);
 
 	if (!(edo_load(&sio->generation, relaxed) & 1) || limit == 0)
 		return 0;
-	if (edo_entry_is_armed(&sio->idle))
+	if (extend(sio, tick))
 		return 0;
-	return edo_entry_arm(time, &sio->idle, tick_after(time, now, limit), &waker);
+	return edo_entry_arm(time, &sio->idle, tick, &waker);
 }
 
 static int arm(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now)
@@ -90,24 +108,8 @@ int edo_io_idle_set(struct edo_time_driver *time, struct edo_scheduled_io *sio, 
 	edo_store(&sio->idle_started, 0, relaxed);   /* the next operation starts it anew */
 	edo_lock_release(&sio->lock, EDO_RANK_IO);
 	edo_entry_drop(&sio->idle);
-	return limit == 0 ? 0 : arm(time, sio, edo_time_now(time));
-}
-
-/*
- * Moves an armed entry to a later tick; false when it is not armed. Two tasks of one stream move it by
- * clocks that they read a moment apart: the later one stands, and nobody moves it back.
- */
-static bool extend(struct edo_scheduled_io *sio, uint64_t tick)
-{
-	/* Relaxed: a tick carries nothing else, and what is not a tick is looked at under the lock. */
-	uint64_t cell = edo_load(&sio->idle.edo_node_.when, relaxed);
-
-	while (cell != 0 && cell <= EDO_TICK_MAX) {
-		if (cell >= tick ||
-		    edo_compare_exchange(&sio->idle.edo_node_.when, &cell, tick, relaxed, relaxed))
-			return true;
-	}
-	return false;
+	/* Also without a limit: another thread may have set one, whose entry has been dropped here. */
+	return arm(time, sio, edo_time_now(time));
 }
 
 static void restart(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now,
@@ -117,15 +119,19 @@ static void restart(struct edo_time_driver *time, struct edo_scheduled_io *sio, 
 		(void)arm(time, sio, now);
 }
 
-/* Under the lock. A fired entry is its owner's (T4), so it can be made unarmed without the shard. */
+/*
+ * Under the lock. A fired entry is its owner's (T4), so it can be made unarmed without the shard. Only its cell
+ * is written, for others look at that without the lock.
+ */
 static void count_if_fired(struct edo_scheduled_io *sio)
 {
 	if (!edo_entry_has_fired(&sio->idle))
 		return;
-	edo_entry_init(&sio->idle);
 	edo_store(&sio->idle_started, 0, relaxed); /* the next operation starts it anew */
 	/* Release: pairs with the loads in begin and expired. */
 	edo_store(&sio->idle_expirations, sio->idle_expirations + 1, release);
+	/* Release: whoever finds it unarmed has the count. Pairs with edo_entry_has_fired(). */
+	edo_store(&sio->idle.edo_node_.when, EDO_TICK_UNARMED, release);
 }
 
 /* The first who sees that the limit has passed counts it for all. */

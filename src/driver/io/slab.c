@@ -54,14 +54,17 @@ static struct edo_scheduled_io *take_free(struct edo_io_slab *slab)
 	return sio;
 }
 
-/* Everything of the last use that is not taken back when a use ends. */
+/*
+ * Everything of the last use that is not taken back when a use ends. Under the registration's lock: whoever is
+ * late, and has found the slot while it was in its last use, changes no more than the lock allows.
+ */
 static void forget_last_use(struct edo_scheduled_io *sio)
 {
 	sio->halves = 0;
 	edo_store(&sio->last_error, 0, relaxed);
 	edo_store(&sio->idle_started, 0, relaxed);
 	edo_store(&sio->idle_limit, 0, relaxed);
-	edo_entry_init(&sio->idle);
+	edo_store(&sio->idle.edo_node_.when, EDO_TICK_UNARMED, relaxed);
 	edo_moves_begin(sio);
 }
 
@@ -78,9 +81,11 @@ static void begin_use(struct edo_io_slab *slab, struct edo_scheduled_io *sio, in
 	while (!edo_compare_exchange(&sio->readiness, &last, edo_readiness_first(last, readiness),
 				     release, relaxed))
 		last = edo_readiness_await_calls(sio);
+	edo_lock_acquire(&sio->lock, EDO_RANK_IO);
 	sio->fd = fd;
 	forget_last_use(sio);
 	edo_store(&sio->generation, sio->generation + 1, release); /* pairs with edo_io_find() */
+	edo_lock_release(&sio->lock, EDO_RANK_IO);
 	edo_store(&slab->live, slab->live + 1, relaxed);
 }
 
