@@ -136,6 +136,7 @@ void engine_expire(void)
 		if (thread->futex && !thread->is_woken && thread->deadline <= engine->clock) {
 			thread->is_woken = true;
 			thread->outcome = 1; /* timed out */
+			clock_join(&thread->before, &engine->self->before);
 		}
 	}
 }
@@ -224,14 +225,24 @@ static void let_others(void)
 	switch_to(&engine->threads[search_pick(mask, engine->self->number)]);
 }
 
-void engine_step(enum step_kind kind, const void *object, const struct explore_site *site)
+static void do_step(struct step step)
 {
 	if (engine->is_alone)
 		return;
-	engine->self->next = (struct step){ kind, object, site };
+	engine->self->next = step;
 	let_others();
 	order_event(engine->self);
 	search_done(engine->self);
+}
+
+void engine_step(enum step_kind kind, const void *object, const struct explore_site *site)
+{
+	do_step((struct step){ kind, object, site, .reads_clock = false });
+}
+
+void engine_step_in_time(enum step_kind kind, const void *object, const struct explore_site *site)
+{
+	do_step((struct step){ kind, object, site, .reads_clock = true });
 }
 
 /* ---- beginnings and ends ---- */

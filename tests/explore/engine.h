@@ -78,6 +78,7 @@ struct step {
 	enum step_kind kind;
 	const void *object;
 	const struct explore_site *site;
+	bool reads_clock; /* besides */
 };
 
 /* ---- threads ---- */
@@ -146,6 +147,7 @@ struct engine {
 	uint32_t run;
 	bool is_tracing;
 	struct explore_bounds bounds;
+	struct explore_way way;
 	const struct explore_model *model;
 	void *native_sp;
 	enum explore_outcome outcome;
@@ -160,12 +162,14 @@ extern struct engine *engine;
  * do. Nothing when alone.
  */
 void engine_step(enum step_kind kind, const void *object, const struct explore_site *site);
+/* The same for one that another outcome would have had before or after the clock is moved. */
+void engine_step_in_time(enum step_kind kind, const void *object, const struct explore_site *site);
 /* Ends the run. */
 _Noreturn void engine_fail(enum explore_outcome outcome, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Ends the run because it would repeat another. */
 _Noreturn void engine_cut(void);
-/* Wakes those who wait on a futex with a time-out that has passed. */
+/* Wakes those who wait on a futex with a time-out that has passed, by what the present thread has done. */
 void engine_expire(void);
 bool engine_can_go_on(const struct explore_thread *thread);
 

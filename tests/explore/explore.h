@@ -101,6 +101,16 @@ struct explore_result {
 /* Runs one model within bounds. Prints nothing; with `print` the failing schedule. */
 struct explore_result explore_run(const struct explore_model *model, struct explore_bounds bounds,
 				  bool print);
+
+/* For the explorer's own tests: how the same choices are walked otherwise. */
+struct explore_way {
+	bool is_naive; /* tries every order of steps, also where it can make no difference */
+	/* After each run that came to its end, well or not: whether to go on. May be NULL. */
+	bool (*ended)(enum explore_outcome outcome);
+};
+
+struct explore_result explore_run_by(const struct explore_model *model,
+				     struct explore_bounds bounds, struct explore_way way);
 const char *explore_outcome_name(enum explore_outcome outcome);
 
 /*

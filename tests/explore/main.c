@@ -52,13 +52,23 @@ static void print_failure(struct explore_result *result)
 	free(line);
 }
 
-static void begin(const struct explore_model *model, struct explore_bounds bounds)
+static void begin(const struct explore_model *model, struct explore_bounds bounds,
+		  struct explore_way way)
 {
 	if (!engine)
 		engine_begin();
 	search_begin();
 	engine->model = model;
 	engine->bounds = bounds;
+	engine->way = way;
+}
+
+/* Whether nothing forbids another run. */
+static bool may_go_on(void)
+{
+	if (!engine->is_cut && engine->way.ended && !engine->way.ended(engine->outcome))
+		return false;
+	return engine->outcome == EXPLORE_PASSED;
 }
 
 static struct explore_result search_all(bool print)
@@ -74,7 +84,7 @@ static struct explore_result search_all(bool print)
 			result.runs++;
 		if (search_depth() > result.deepest)
 			result.deepest = search_depth();
-	} while (engine->outcome == EXPLORE_PASSED && search_next());
+	} while (may_go_on() && search_next());
 	result.seconds = now() - start;
 	result.outcome = engine->outcome;
 	if (result.outcome != EXPLORE_PASSED) {
@@ -85,11 +95,20 @@ static struct explore_result search_all(bool print)
 	return result;
 }
 
+static const struct explore_way by_default;
+
 struct explore_result explore_run(const struct explore_model *model, struct explore_bounds bounds,
 				  bool print)
 {
-	begin(model, bounds);
+	begin(model, bounds, by_default);
 	return search_all(print);
+}
+
+struct explore_result explore_run_by(const struct explore_model *model,
+				     struct explore_bounds bounds, struct explore_way way)
+{
+	begin(model, bounds, way);
+	return search_all(false);
 }
 
 /* ---- a program of models ---- */
@@ -127,7 +146,7 @@ static bool explore_one(const struct explore_model *model, enum explore_outcome 
 	const char *script = getenv("EXPLORE_REPLAY");
 	struct explore_result result;
 
-	begin(model, bounds);
+	begin(model, bounds, by_default);
 	if (script) {
 		search_replay(script);
 		run_once();

@@ -74,12 +74,40 @@ struct meeting *order_meeting(const void *object)
 	engine_fail(EXPLORE_TOO_LARGE, "more than %d objects", MEETINGS);
 }
 
+/* What a step does to its object, and what it does to the clock; ends with one of no object. */
+struct part {
+	enum step_kind kind;
+	const void *object;
+};
+
+static void parts_of(const struct step *step, struct part parts[3])
+{
+	unsigned count = 0;
+
+	if (step->kind < STEP_CONFLICTING)
+		parts[count++] = (struct part){ step->kind, step->object };
+	if (step->reads_clock)
+		parts[count++] = (struct part){ STEP_READ, &engine->clock };
+	parts[count].object = NULL;
+}
+
+/* An acquire waits for a release, so the one may decide whether the other is possible. */
+static bool are_dependent(const struct part *a, const struct part *b)
+{
+	return a->object == b->object && ((conflicts[a->kind] | follows[a->kind]) & KIND(b->kind));
+}
+
 bool order_are_independent(const struct step *a, const struct step *b)
 {
-	if (a->kind >= STEP_CONFLICTING || b->kind >= STEP_CONFLICTING || a->object != b->object)
-		return true;
-	/* An acquire waits for a release, so the one may decide whether the other is possible. */
-	return !((conflicts[a->kind] | follows[a->kind]) & KIND(b->kind));
+	struct part of_a[3], of_b[3];
+
+	parts_of(a, of_a);
+	parts_of(b, of_b);
+	for (const struct part *i = of_a; i->object; i++)
+		for (const struct part *j = of_b; j->object; j++)
+			if (are_dependent(i, j))
+				return false;
+	return true;
 }
 
 static bool is_before(const struct event *event, const struct clock *clock)
@@ -87,19 +115,31 @@ static bool is_before(const struct event *event, const struct clock *clock)
 	return clock->of[event->thread] >= event->number;
 }
 
+/* The latest event of another thread that conflicts with one of these, as its number + 1. */
+static unsigned latest_conflict(const struct part *parts, unsigned other)
+{
+	unsigned latest = 0;
+
+	for (const struct part *part = parts; part->object; part++) {
+		const struct meeting *meeting = order_meeting(part->object);
+
+		for (unsigned kind = 0; kind < STEP_CONFLICTING; kind++)
+			if ((conflicts[part->kind] & KIND(kind)) &&
+			    meeting->last[other][kind] > latest)
+				latest = meeting->last[other][kind];
+	}
+	return latest;
+}
+
 /* The latest event of each other thread that conflicts with this step and is not before it. */
-static unsigned find_conflicts(const struct meeting *meeting, const struct explore_thread *thread,
+static unsigned find_conflicts(const struct part *parts, const struct explore_thread *thread,
 			       unsigned found[EXPLORE_THREADS])
 {
 	unsigned count = 0;
 
 	for (unsigned other = 0; other < engine->count; other++) {
-		unsigned latest = 0;
+		unsigned latest = latest_conflict(parts, other);
 
-		for (unsigned kind = 0; kind < STEP_CONFLICTING; kind++)
-			if ((conflicts[thread->next.kind] & KIND(kind)) &&
-			    meeting->last[other][kind] > latest)
-				latest = meeting->last[other][kind];
 		if (other != thread->number && latest > 0 &&
 		    !is_before(&order->events[latest - 1], &thread->before))
 			found[count++] = latest - 1;
@@ -117,11 +157,23 @@ static bool has_one_between(unsigned number, const unsigned *found, unsigned cou
 	return false;
 }
 
-static void join_before(struct meeting *meeting, struct explore_thread *thread)
+static void join_before(const struct part *part, struct explore_thread *thread)
 {
+	const struct meeting *meeting = order_meeting(part->object);
+
 	for (unsigned kind = 0; kind < STEP_CONFLICTING; kind++)
-		if (follows[thread->next.kind] & KIND(kind))
+		if (follows[part->kind] & KIND(kind))
 			clock_join(&thread->before, &meeting->before[kind]);
+}
+
+/* Event `number` of the thread has been done to it. */
+static void note_meeting(const struct part *part, const struct explore_thread *thread,
+			 unsigned number)
+{
+	struct meeting *meeting = order_meeting(part->object);
+
+	meeting->last[thread->number][part->kind] = (uint16_t)(number + 1);
+	clock_join(&meeting->before[part->kind], &thread->before);
 }
 
 static struct event *append_event(struct explore_thread *thread)
@@ -137,25 +189,22 @@ static struct event *append_event(struct explore_thread *thread)
 void order_event(struct explore_thread *thread)
 {
 	unsigned found[EXPLORE_THREADS];
-	unsigned count = 0;
-	struct meeting *meeting = NULL;
 	unsigned number = order->count;
+	struct part parts[3];
+	unsigned count;
 
 	if (order->count == MAX_EVENTS)
 		engine_fail(EXPLORE_TOO_LARGE, "more than %d steps", MAX_EVENTS);
-	if (thread->next.kind < STEP_CONFLICTING) {
-		meeting = order_meeting(thread->next.object);
-		count = find_conflicts(meeting, thread, found);
-		join_before(meeting, thread);
-	}
+	parts_of(&thread->next, parts);
+	count = find_conflicts(parts, thread, found);
+	for (const struct part *part = parts; part->object; part++)
+		join_before(part, thread);
 	append_event(thread);
 	for (unsigned i = 0; i < count; i++)
 		if (!has_one_between(found[i], found, count))
 			search_reverse(found[i], thread);
-	if (meeting) {
-		meeting->last[thread->number][thread->next.kind] = (uint16_t)(number + 1);
-		clock_join(&meeting->before[thread->next.kind], &thread->before);
-	}
+	for (const struct part *part = parts; part->object; part++)
+		note_meeting(part, thread, number);
 }
 
 /* Whether one of the events from `first` on that do not depend on `number` is before this one. */

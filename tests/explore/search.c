@@ -64,6 +64,12 @@ static bool is_bounded(void)
 	return engine->bounds.preemptions != EXPLORE_ALL;
 }
 
+/* Which of `possible` are tried whatever is found, when `chosen` is tried first. */
+static unsigned wanted_from_the_start(unsigned possible, unsigned chosen)
+{
+	return engine->way.is_naive ? possible : 1U << chosen;
+}
+
 static unsigned lowest(unsigned set)
 {
 	return (unsigned)__builtin_ctz(set);
@@ -135,7 +141,7 @@ static struct choice *new_pick(unsigned possible, unsigned current)
 	*choice = (struct choice){ .chosen = (uint8_t)chosen,
 				   .current = (uint8_t)current,
 				   .possible = (uint8_t)possible,
-				   .wanted = (uint8_t)(1U << chosen),
+				   .wanted = (uint8_t)wanted_from_the_start(possible, chosen),
 				   .asleep = (uint8_t)search->asleep,
 				   .preemptions = (uint16_t)search->preemptions };
 	return choice;
@@ -163,7 +169,7 @@ void search_done(const struct explore_thread *thread)
 {
 	search->events++;
 	search->asleep &= ~(1U << thread->number);
-	if (is_bounded()) {
+	if (is_bounded() || engine->way.is_naive) {
 		search->asleep = 0;
 		return;
 	}

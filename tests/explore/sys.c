@@ -15,15 +15,12 @@ uint64_t explore_clock(void)
 	return engine->clock;
 }
 
-/* The clock as an object that steps meet at. */
-static const char the_clock;
-
 uint64_t edo_sys_clock_now(enum edo_sys_clock clock)
 {
 	static const struct explore_site site = { "reads the clock", __FILE__, __LINE__ };
 
 	(void)clock;
-	engine_step(STEP_READ, &the_clock, &site);
+	engine_step(STEP_READ, &engine->clock, &site);
 	report_trace(&site, "-> %llu ns", (unsigned long long)engine->clock);
 	return engine->clock;
 }
@@ -32,7 +29,7 @@ void explore_clock_advance(uint64_t ns)
 {
 	static const struct explore_site site = { "moves the clock", __FILE__, __LINE__ };
 
-	engine_step(STEP_WRITE, &the_clock, &site);
+	engine_step(STEP_WRITE, &engine->clock, &site);
 	engine->clock += ns;
 	engine->writes++;
 	engine_expire();
@@ -75,7 +72,11 @@ int edo_sys_futex_wait(uint32_t *word, uint32_t value, uint64_t timeout)
 {
 	static const struct explore_site site = { "futex_wait", __FILE__, __LINE__ };
 
-	engine_step(STEP_WRITE, word, &site);
+	/* When a time-out ends depends on when it began. */
+	if (timeout < UINT64_MAX)
+		engine_step_in_time(STEP_WRITE, word, &site);
+	else
+		engine_step(STEP_WRITE, word, &site);
 	arena_check(word, sizeof *word, "futex_wait", NULL);
 	if (memory_newest(word, sizeof *word) != value) {
 		report_trace(&site, "-> the value has changed");
@@ -116,7 +117,8 @@ int edo_sys_futex_wake(uint32_t *word, int n)
 	struct explore_thread *sleeper;
 	int woken = 0;
 
-	engine_step(STEP_WRITE, word, &site);
+	/* Before the clock is moved there may be somebody to wake who has gone afterwards. */
+	engine_step_in_time(STEP_WRITE, word, &site);
 	while (woken < n && (sleeper = first_sleeper(word)) != NULL) {
 		sleeper->is_woken = true;
 		clock_join(&sleeper->before, &engine->self->before);

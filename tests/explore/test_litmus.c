@@ -4,6 +4,7 @@
  * literature.
  */
 #include "base/atomic.h"
+#include "base/sys.h"
 #include "explore/engine.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,31 @@ static void cas_second(void *argument)
 	r[0] = expected;
 }
 
+/* A sleep with a time-out against a clock that is moved and a wake-up: its end depends on all three. */
+static void sleeps_a_time(void *argument)
+{
+	(void)argument;
+	r[0] = edo_sys_futex_wait(&x, 0, 10) == 0;
+}
+
+static void wakes(void *argument)
+{
+	(void)argument;
+	r[1] = (unsigned)edo_sys_futex_wake(&x, 1);
+}
+
+static void moves_the_clock(void *argument)
+{
+	(void)argument;
+	explore_clock_advance(10);
+}
+
+static void moves_the_clock_and_wakes(void *argument)
+{
+	moves_the_clock(argument);
+	wakes(argument);
+}
+
 static void sb(void)
 {
 	run_two(sb_first, sb_second, 2);
@@ -176,6 +202,17 @@ static void failed_cas(void)
 	run_two(cas_first, cas_second, 1);
 }
 
+static void sleep_begun_after_the_clock_was_moved(void)
+{
+	run_two(sleeps_a_time, moves_the_clock_and_wakes, 2);
+}
+
+static void sleep_woken_before_the_clock_is_moved(void)
+{
+	explore_start(moves_the_clock, NULL);
+	run_two(sleeps_a_time, wakes, 2);
+}
+
 static void independent(void)
 {
 	explore_start(stores_z, NULL);
@@ -214,6 +251,8 @@ static const struct litmus litmus[] = {
 	       0),
 	LITMUS(increments, OF(0, 1) | OF(1, 0), 2),
 	LITMUS(failed_cas, OF(0, 0) | OF(0, 1) | OF(0, 2), 0),
+	LITMUS(sleep_begun_after_the_clock_was_moved, OF(0, 0) | OF(1, 1), 0),
+	LITMUS(sleep_woken_before_the_clock_is_moved, OF(0, 0) | OF(1, 1), 0),
 	LITMUS(independent, 1, 1),
 };
 
