@@ -209,9 +209,13 @@ static bool has_just_started(void)
 	return true;
 }
 
-/* Returns when it is this thread's turn. */
+/*
+ * Returns when it is this thread's turn. When all had to wait for time to pass, whoever goes on first has
+ * preempted nobody.
+ */
 static void let_others(void)
 {
+	unsigned current = engine->self->number;
 	unsigned mask;
 
 	if (has_just_started())
@@ -221,8 +225,9 @@ static void let_others(void)
 		if (!let_time_pass())
 			fail_of_standstill();
 		mask = possible();
+		current = EXPLORE_THREADS;
 	}
-	switch_to(&engine->threads[search_pick(mask, engine->self->number)]);
+	switch_to(&engine->threads[search_pick(mask, current)]);
 }
 
 static void do_step(struct step step)

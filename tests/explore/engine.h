@@ -194,7 +194,7 @@ unsigned order_initials(unsigned number);
 
 void search_begin(void);
 void search_begin_run(void);
-/* Which of `possible` (bits) goes on; `current` is who went last. Does not return when the run is cut. */
+/* Which of `possible` (bits) goes on; `current` is who went last, EXPLORE_THREADS: nobody. Does not return when the run is cut. */
 unsigned search_pick(unsigned possible, unsigned current);
 /* What has just been done: who may sleep on. */
 void search_done(const struct explore_thread *thread);

@@ -219,6 +219,8 @@ static struct choice *block_of(struct choice *choice)
 		if (at->chosen != thread)
 			break;
 		choice = at;
+		if (at->current != thread)
+			break;
 	}
 	return choice;
 }
