@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { STACK_SIZE = 256 * 1024, MAX_LOCALS = 4096 };
 
@@ -427,6 +428,7 @@ unsigned explore_choose(unsigned n)
 static int find_variables(struct dl_phdr_info *program, size_t size, void *unused)
 {
 	uintptr_t start = 0, end = 0, constant = 0;
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
 	(void)size;
 	(void)unused;
@@ -435,7 +437,7 @@ static int find_variables(struct dl_phdr_info *program, size_t size, void *unuse
 		uintptr_t address = program->dlpi_addr + part->p_vaddr;
 
 		if (part->p_type == PT_GNU_RELRO)
-			constant = (address + part->p_memsz + 4095) / 4096 * 4096;
+			constant = (address + part->p_memsz + page - 1) / page * page;
 		if (part->p_type != PT_LOAD || !(part->p_flags & PF_W))
 			continue;
 		start = address;

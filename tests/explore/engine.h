@@ -192,6 +192,9 @@ unsigned order_initials(unsigned number);
 
 /* ---- search.c ---- */
 
+/* What one choice can be of: a replay writes it as one digit. */
+enum { SEARCH_VALUES = 36 };
+
 void search_begin(void);
 void search_begin_run(void);
 /* Which of `possible` (bits) goes on; `current` is who went last, EXPLORE_THREADS: nobody. Does not return when the run is cut. */
@@ -243,6 +246,9 @@ void arena_check_leaks(void);
 
 /* ---- report.c ---- */
 
+/* Around the run that is printed. */
+void report_begin(void);
+void report_end(void);
 void report_trace(const struct explore_site *site, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Without the folders above the tree. */

@@ -44,9 +44,11 @@ static void print_failure(struct explore_result *result)
 	printf("explore: %s: %s: %s\n", engine->model->name, outcome_names[result->outcome],
 	       result->reason);
 	search_repeat();
+	report_begin();
 	engine->is_tracing = true;
 	run_once();
 	engine->is_tracing = false;
+	report_end();
 	if (line && search_print(line, LINE) > 0)
 		printf("explore: to replay: EXPLORE_REPLAY=%s\n", line);
 	free(line);
@@ -121,11 +123,31 @@ static bool is_selected(const struct explore_model *model, int argc, char **argv
 	return argc == 1;
 }
 
-static struct explore_bounds bounds_of(const struct explore_model *model)
-{
-	const char *wanted = getenv("EXPLORE");
+enum mode { USUAL, WHOLE, REJECTED };
 
-	return wanted && strcmp(wanted, "whole") == 0 ? model->whole : model->usual;
+/* A word that nobody knows must not quietly mean the usual. */
+static enum mode mode_of(const char *wanted)
+{
+	if (!wanted || !*wanted)
+		return USUAL;
+	if (strcmp(wanted, "whole") == 0)
+		return WHOLE;
+	if (strcmp(wanted, "rejected") == 0)
+		return REJECTED;
+	printf("explore: EXPLORE is neither whole nor rejected: %s\n", wanted);
+	exit(EXIT_FAILURE);
+}
+
+static struct explore_bounds bounds_of(const struct explore_model *model, enum mode mode)
+{
+	return mode == WHOLE ? model->whole : model->usual;
+}
+
+/* A fault of the model, not of the explorer, which may be too small for it. */
+static bool is_rejection(enum explore_outcome outcome)
+{
+	return outcome != EXPLORE_PASSED && outcome != EXPLORE_TOO_LARGE &&
+	       outcome != EXPLORE_NOT_REPEATABLE;
 }
 
 static void print_bounds(struct explore_bounds bounds)
@@ -140,35 +162,61 @@ static void print_bounds(struct explore_bounds bounds)
 		printf(", at most %u old values\n", bounds.stale);
 }
 
-static bool explore_one(const struct explore_model *model, enum explore_outcome expected)
+/* One schedule: that it passes says nothing of the others, so it never counts as passed. */
+static bool replay(const char *script)
 {
-	struct explore_bounds bounds = bounds_of(model);
+	struct explore_result result;
+
+	search_replay(script);
+	run_once();
+	result = (struct explore_result){ .outcome = engine->outcome };
+	memcpy(result.reason, engine->reason, sizeof result.reason);
+	print_failure(&result);
+	return false;
+}
+
+static void print_result(const struct explore_model *model, const struct explore_result *result,
+			 struct explore_bounds bounds)
+{
+	printf("explore: %s: %s: %llu runs, %llu cut, %u steps, %.2f s; ", model->name,
+	       outcome_names[result->outcome], (unsigned long long)result->runs,
+	       (unsigned long long)result->cut, result->deepest, result->seconds);
+	print_bounds(bounds);
+}
+
+/* Two threads that met nowhere have shown nothing, and bounds of nothing were forgotten. */
+static bool is_vacuous(const struct explore_result *result, struct explore_bounds bounds)
+{
+	bool has_bounds = bounds.preemptions > 0 || bounds.stale > 0;
+
+	if (has_bounds && result->runs > 0 && result->deepest > 0)
+		return false;
+	printf("explore:   nothing was explored\n");
+	return true;
+}
+
+static bool explore_one(const struct explore_model *model, enum mode mode)
+{
+	struct explore_bounds bounds = bounds_of(model, mode);
 	const char *script = getenv("EXPLORE_REPLAY");
 	struct explore_result result;
 
 	begin(model, bounds, by_default);
-	if (script) {
-		search_replay(script);
-		run_once();
-		result = (struct explore_result){ .outcome = engine->outcome };
-		memcpy(result.reason, engine->reason, sizeof result.reason);
-		print_failure(&result);
-		return result.outcome == expected;
-	}
-	result = search_all(expected == EXPLORE_PASSED);
-	printf("explore: %s: %s: %llu runs, %llu cut, %u steps, %.2f s; ", model->name,
-	       outcome_names[result.outcome], (unsigned long long)result.runs,
-	       (unsigned long long)result.cut, result.deepest, result.seconds);
-	print_bounds(bounds);
-	if (result.outcome != EXPLORE_PASSED && expected != EXPLORE_PASSED)
+	if (script)
+		return replay(script);
+	result = search_all(mode != REJECTED);
+	print_result(model, &result, bounds);
+	if (mode == REJECTED)
 		printf("explore:   %s\n", result.reason);
 	(void)fflush(stdout);
-	return result.outcome == expected;
+	if (mode == REJECTED)
+		return is_rejection(result.outcome);
+	return result.outcome == EXPLORE_PASSED && !is_vacuous(&result, bounds);
 }
 
-int explore_main(int argc, char **argv, const struct explore_model *models, size_t count,
-		 enum explore_outcome outcome)
+int explore_main(int argc, char **argv, const struct explore_model *models, size_t count)
 {
+	enum mode mode = mode_of(getenv("EXPLORE"));
 	unsigned failed = 0;
 	unsigned made = 0;
 
@@ -176,7 +224,7 @@ int explore_main(int argc, char **argv, const struct explore_model *models, size
 		if (!is_selected(&models[i], argc, argv))
 			continue;
 		made++;
-		failed += !explore_one(&models[i], outcome);
+		failed += !explore_one(&models[i], mode);
 	}
 	if (made == 0)
 		printf("explore: no model has that name\n");

@@ -288,14 +288,17 @@ static uint64_t read_store(struct location *location, const struct store *store,
 static const struct store *choose_store(const struct location *location, enum explore_order order,
 					const uint64_t *unwanted)
 {
-	const struct store *readable[32];
+	const struct store *readable[SEARCH_VALUES];
 	unsigned oldest = oldest_readable(location, order);
 	unsigned count = 0;
 
-	for (const struct store *store = location->newest;
-	     store && store->index >= oldest && count < 32; store = store->before) {
+	for (const struct store *store = location->newest; store && store->index >= oldest;
+	     store = store->before) {
 		if (count > 0 && unwanted && store->value == *unwanted)
 			continue;
+		if (count == SEARCH_VALUES)
+			engine_fail(EXPLORE_TOO_LARGE, "a load may return more than %d values",
+				    SEARCH_VALUES);
 		readable[count++] = store;
 		if (engine->stale_left == 0)
 			break;

@@ -17,6 +17,47 @@ const char *report_short_name(const char *file)
 	return name;
 }
 
+/* A schedule may have thousands of steps: the first ones are printed, and the last, kept until it ends. */
+enum { FIRST = 50, LAST = 200, LINE = 300 };
+
+struct trace {
+	char last[LAST][LINE];
+	unsigned count; /* of all */
+};
+
+static struct trace *trace;
+
+void report_begin(void)
+{
+	if (!trace)
+		trace = explore_pages(sizeof *trace);
+	trace->count = 0;
+}
+
+static void keep(const struct explore_site *site, const char *text)
+{
+	char *line = trace->last[trace->count % LAST];
+	size_t used;
+
+	used = (size_t)snprintf(line, LINE, "  %*s%u: %s %s", (int)engine->self->number * 2, "",
+				engine->self->number, site ? site->text : "", text);
+	if (site && used < LINE)
+		(void)snprintf(line + used, LINE - used, "   [%s:%d]",
+			       report_short_name(site->file), site->line);
+	if (trace->count++ < FIRST)
+		puts(line);
+}
+
+void report_end(void)
+{
+	unsigned next = trace->count > FIRST + LAST ? trace->count - LAST : FIRST;
+
+	if (next > FIRST)
+		printf("  ... %u left out ...\n", next - FIRST);
+	for (; next < trace->count; next++)
+		puts(trace->last[next % LAST]);
+}
+
 void report_trace(const struct explore_site *site, const char *format, ...)
 {
 	va_list arguments;
@@ -28,11 +69,7 @@ void report_trace(const struct explore_site *site, const char *format, ...)
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, one line above. */
 	(void)vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	printf("  %*s%u: %s %s", (int)engine->self->number * 2, "", engine->self->number,
-	       site ? site->text : "", text);
-	if (site)
-		printf("   [%s:%d]", report_short_name(site->file), site->line);
-	putchar('\n');
+	keep(site, text);
 }
 
 /* Asked of the tool that reads debug information, once, when a run has failed. */

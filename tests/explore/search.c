@@ -94,7 +94,7 @@ static struct choice *push(void)
 	return &search->choices[search->depth++];
 }
 
-static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+static const char digits[SEARCH_VALUES + 1] = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 /* What a replay says; `otherwise` when there is none, or it is at its end. */
 static unsigned scripted(unsigned otherwise)
@@ -184,6 +184,8 @@ unsigned search_choose(unsigned n)
 
 	if (n <= 1)
 		return 0;
+	if (n > SEARCH_VALUES)
+		engine_fail(EXPLORE_TOO_LARGE, "a choice of more than %d", SEARCH_VALUES);
 	if (search->position == search->depth) {
 		choice = push();
 		*choice = (struct choice){ .is_value = true,
