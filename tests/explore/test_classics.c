@@ -472,6 +472,20 @@ static int check(const struct expectation *expectation, struct explore_bounds bo
 	return !is_right;
 }
 
+/* A bound is not one lower than it says: an increment is lost by one preemption, and by none it is not. */
+static int check_preemptions(void)
+{
+	struct explore_model model = { .name = "lost_update", .run = lost_update };
+	struct explore_bounds none = { 0, 0 }, one = { 1, 0 };
+	struct explore_result within_none = explore_run(&model, none, false);
+	struct explore_result within_one = explore_run(&model, one, false);
+	bool is_right =
+		within_none.outcome == EXPLORE_PASSED && within_one.outcome == EXPLORE_CHECK_FAILED;
+
+	printf("%s lost_update needs one preemption\n", is_right ? "ok  " : "FAIL");
+	return !is_right;
+}
+
 int main(void)
 {
 	int failed = 0;
@@ -480,5 +494,6 @@ int main(void)
 		failed += check(&expectations[i], expectations[i].model.usual);
 		failed += check(&expectations[i], expectations[i].model.whole);
 	}
+	failed += check_preemptions();
 	return failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -76,6 +76,13 @@ THREAD(wrc_first, edo_store(&x, 1, relaxed);)
 THREAD(wrc_second, r[0] = edo_load(&x, relaxed); edo_store(&y, 1, release);)
 THREAD(wrc_third, r[1] = edo_load(&y, acquire); r[2] = edo_load(&x, relaxed);)
 
+/* ISA2: what is known is handed on. */
+THREAD(isa2_second, r[0] = edo_load(&y, acquire); edo_store(&z, 1, release);)
+THREAD(isa2_third, r[1] = edo_load(&z, acquire); r[2] = edo_load(&x, relaxed);)
+
+/* A release that its own thread has stored over: C++20 takes nothing of it along. */
+THREAD(overwritten, edo_store(&x, 1, relaxed); edo_store(&y, 1, release); edo_store(&y, 2, relaxed);)
+
 /* Increments. */
 THREAD(adds, r[0] = edo_fetch_add(&x, 1, relaxed);)
 THREAD(adds_too, r[1] = edo_fetch_add(&x, 1, relaxed);)
@@ -126,6 +133,31 @@ static void moves_the_clock_and_wakes(void *argument)
 {
 	moves_the_clock(argument);
 	wakes(argument);
+}
+
+/* It acquires by its own order. */
+static void cas_fails(bool acquires)
+{
+	uint32_t expected = 3;
+
+	if (acquires)
+		(void)edo_compare_exchange(&y, &expected, 3, acq_rel, acquire);
+	else
+		(void)edo_compare_exchange(&y, &expected, 3, acq_rel, relaxed);
+	r[0] = expected;
+	r[1] = edo_load(&x, relaxed);
+}
+
+static void cas_fails_and_acquires(void *argument)
+{
+	(void)argument;
+	cas_fails(true);
+}
+
+static void cas_fails_relaxed(void *argument)
+{
+	(void)argument;
+	cas_fails(false);
 }
 
 static void sb(void)
@@ -192,6 +224,27 @@ static void wrc(void)
 	run_two(wrc_second, wrc_third, 3);
 }
 
+static void isa2(void)
+{
+	explore_start(mp_first, NULL);
+	run_two(isa2_second, isa2_third, 3);
+}
+
+static void mp_overwritten(void)
+{
+	run_two(overwritten, mp_second, 2);
+}
+
+static void mp_failed_cas_acquires(void)
+{
+	run_two(mp_first, cas_fails_and_acquires, 2);
+}
+
+static void mp_failed_cas_relaxed(void)
+{
+	run_two(mp_first, cas_fails_relaxed, 2);
+}
+
 static void increments(void)
 {
 	run_two(adds, adds_too, 2);
@@ -249,6 +302,13 @@ static const struct litmus litmus[] = {
 	       OF_THREE(0, 0, 0) | OF_THREE(0, 0, 1) | OF_THREE(0, 1, 0) | OF_THREE(0, 1, 1) |
 		       OF_THREE(1, 0, 0) | OF_THREE(1, 0, 1) | OF_THREE(1, 1, 1),
 	       0),
+	LITMUS(isa2,
+	       OF_THREE(0, 0, 0) | OF_THREE(0, 0, 1) | OF_THREE(0, 1, 0) | OF_THREE(0, 1, 1) |
+		       OF_THREE(1, 0, 0) | OF_THREE(1, 0, 1) | OF_THREE(1, 1, 1),
+	       0),
+	LITMUS(mp_overwritten, OF(0, 0) | OF(0, 1) | OF(1, 1) | OF(2, 0) | OF(2, 1), 0),
+	LITMUS(mp_failed_cas_acquires, OF(0, 0) | OF(0, 1) | OF(1, 1), 0),
+	LITMUS(mp_failed_cas_relaxed, OF(0, 0) | OF(0, 1) | OF(1, 0) | OF(1, 1), 0),
 	LITMUS(increments, OF(0, 1) | OF(1, 0), 2),
 	LITMUS(failed_cas, OF(0, 0) | OF(0, 1) | OF(0, 2), 0),
 	LITMUS(sleep_begun_after_the_clock_was_moved, OF(0, 0) | OF(1, 1), 0),
@@ -273,6 +333,33 @@ static int check(const struct litmus *test, struct explore_bounds bounds)
 	return !is_right;
 }
 
+/* The naive search is one: the three stores in all their orders, and all outcomes of each test. */
+static int check_naively(const struct litmus *test)
+{
+	struct explore_way naively = { .is_naive = true };
+	struct explore_result result;
+	bool is_right;
+
+	*seen = 0;
+	result = explore_run_by(&test->model, test->model.usual, naively);
+	is_right = result.outcome == EXPLORE_PASSED && *seen == test->outcomes && result.cut == 0;
+	if (test->model.run == independent)
+		is_right &= result.runs == 6;
+	printf("%s %s naively: %#llx seen, %llu runs\n", is_right ? "ok  " : "FAIL",
+	       test->model.name, (unsigned long long)*seen, (unsigned long long)result.runs);
+	return !is_right;
+}
+
+/* A bound on old values is not one lower than it says: one of the two must read an old one. */
+static int check_old_values(void)
+{
+	static const struct litmus none = LITMUS(sb, OF(0, 1) | OF(1, 0) | OF(1, 1), 0);
+	static const struct litmus one = LITMUS(sb, OF(0, 0) | OF(0, 1) | OF(1, 0) | OF(1, 1), 0);
+
+	return check(&none, (struct explore_bounds){ EXPLORE_ALL, 0 }) +
+	       check(&one, (struct explore_bounds){ EXPLORE_ALL, 1 });
+}
+
 int main(void)
 {
 	int failed = 0;
@@ -281,6 +368,8 @@ int main(void)
 	for (size_t i = 0; i < sizeof litmus / sizeof litmus[0]; i++) {
 		failed += check(&litmus[i], litmus[i].model.usual);
 		failed += check(&litmus[i], litmus[i].model.whole);
+		failed += check_naively(&litmus[i]);
 	}
+	failed += check_old_values();
 	return failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
