@@ -204,6 +204,8 @@ void search_done(const struct explore_thread *thread);
 unsigned search_choose(unsigned n);
 /* Event `number` and what `thread` has just done could come the other way round. */
 void search_reverse(unsigned number, const struct explore_thread *thread);
+/* What `thread` has just done was not possible before event `number`: it could have begun to wait. */
+void search_wait_before(unsigned number, const struct explore_thread *thread);
 /* Prepares the next run; false: all has been tried. */
 bool search_next(void);
 unsigned search_depth(void);

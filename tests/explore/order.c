@@ -39,6 +39,14 @@ static const unsigned conflicts[STEP_CONFLICTING] = {
 	[STEP_RELEASE] = KIND(STEP_TRY),
 };
 
+/*
+ * Which kinds forbid a kind as long as they are not done: who waits for one of them is not preempted, so
+ * within a bound on preemptions it matters to have begun to wait before.
+ */
+static const unsigned obstacles[STEP_CONFLICTING] = {
+	[STEP_ACQUIRE] = KIND(STEP_RELEASE),
+};
+
 /* Which kinds come before a kind for good. */
 static const unsigned follows[STEP_CONFLICTING] = {
 	[STEP_READ] = KIND(STEP_WRITE),
@@ -115,8 +123,8 @@ static bool is_before(const struct event *event, const struct clock *clock)
 	return clock->of[event->thread] >= event->number;
 }
 
-/* The latest event of another thread that conflicts with one of these, as its number + 1. */
-static unsigned latest_conflict(const struct part *parts, unsigned other)
+/* The latest event of another thread that by `kinds` conflicts with one of these, as its number + 1. */
+static unsigned latest_conflict(const struct part *parts, const unsigned *kinds, unsigned other)
 {
 	unsigned latest = 0;
 
@@ -124,21 +132,20 @@ static unsigned latest_conflict(const struct part *parts, unsigned other)
 		const struct meeting *meeting = order_meeting(part->object);
 
 		for (unsigned kind = 0; kind < STEP_CONFLICTING; kind++)
-			if ((conflicts[part->kind] & KIND(kind)) &&
-			    meeting->last[other][kind] > latest)
+			if ((kinds[part->kind] & KIND(kind)) && meeting->last[other][kind] > latest)
 				latest = meeting->last[other][kind];
 	}
 	return latest;
 }
 
 /* The latest event of each other thread that conflicts with this step and is not before it. */
-static unsigned find_conflicts(const struct part *parts, const struct explore_thread *thread,
-			       unsigned found[EXPLORE_THREADS])
+static unsigned find_conflicts(const struct part *parts, const unsigned *kinds,
+			       const struct explore_thread *thread, unsigned found[EXPLORE_THREADS])
 {
 	unsigned count = 0;
 
 	for (unsigned other = 0; other < engine->count; other++) {
-		unsigned latest = latest_conflict(parts, other);
+		unsigned latest = latest_conflict(parts, kinds, other);
 
 		if (other != thread->number && latest > 0 &&
 		    !is_before(&order->events[latest - 1], &thread->before))
@@ -188,21 +195,24 @@ static struct event *append_event(struct explore_thread *thread)
 
 void order_event(struct explore_thread *thread)
 {
-	unsigned found[EXPLORE_THREADS];
+	unsigned found[EXPLORE_THREADS], waited_for[EXPLORE_THREADS];
 	unsigned number = order->count;
 	struct part parts[3];
-	unsigned count;
+	unsigned count, waits;
 
 	if (order->count == MAX_EVENTS)
 		engine_fail(EXPLORE_TOO_LARGE, "more than %d steps", MAX_EVENTS);
 	parts_of(&thread->next, parts);
-	count = find_conflicts(parts, thread, found);
+	count = find_conflicts(parts, conflicts, thread, found);
+	waits = find_conflicts(parts, obstacles, thread, waited_for);
 	for (const struct part *part = parts; part->object; part++)
 		join_before(part, thread);
 	append_event(thread);
 	for (unsigned i = 0; i < count; i++)
 		if (!has_one_between(found[i], found, count))
 			search_reverse(found[i], thread);
+	for (unsigned i = 0; i < waits; i++)
+		search_wait_before(waited_for[i], thread);
 	for (const struct part *part = parts; part->object; part++)
 		note_meeting(part, thread, number);
 }

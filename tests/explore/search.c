@@ -248,6 +248,22 @@ void search_reverse(unsigned number, const struct explore_thread *thread)
 	want_source(choice, order_initials(number), thread->number);
 }
 
+static void want_if_possible(struct choice *choice, unsigned thread)
+{
+	choice->wanted |= choice->possible & (uint8_t)(1U << thread);
+}
+
+/* One that cannot go on there waits already. */
+void search_wait_before(unsigned number, const struct explore_thread *thread)
+{
+	struct choice *choice = &search->choices[search->event_choice[number]];
+
+	if (!is_bounded() || search->is_repeating)
+		return;
+	want_if_possible(choice, thread->number);
+	want_if_possible(block_of(choice), thread->number);
+}
+
 /* ---- from run to run ---- */
 
 static bool take_next_value(struct choice *choice)

@@ -59,6 +59,9 @@ THREAD(mp_middle, (void)edo_fetch_add(&y, 1, relaxed);)
 THREAD(corr_first, edo_store(&x, 1, relaxed); edo_store(&x, 2, relaxed);)
 THREAD(corr_second, r[0] = edo_load(&x, relaxed); r[1] = edo_load(&x, relaxed);)
 
+/* The oldest of three values, by one who knows that there are newer ones. */
+THREAD(stores_two, edo_store(&x, 1, relaxed); edo_store(&x, 2, relaxed); edo_store(&y, 1, relaxed);)
+
 /* LB: load buffering. C11 allows 1 and 1; this explorer does not show it (explore.h). */
 THREAD(lb_first, r[0] = edo_load(&x, relaxed); edo_store(&y, 1, relaxed);)
 THREAD(lb_second, r[1] = edo_load(&y, relaxed); edo_store(&x, 1, relaxed);)
@@ -196,6 +199,11 @@ static void corr(void)
 	run_two(corr_first, corr_second, 2);
 }
 
+static void mp_two_stores(void)
+{
+	run_two(stores_two, mp_second_relaxed, 2);
+}
+
 static void lb(void)
 {
 	run_two(lb_first, lb_second, 2);
@@ -295,6 +303,7 @@ static const struct litmus litmus[] = {
 	/* y: the increment before the store shows 1 without its release, after it 2 with it. */
 	LITMUS(mp_release_sequence, OF(0, 0) | OF(0, 1) | OF(1, 0) | OF(1, 1) | OF(2, 1), 0),
 	LITMUS(corr, OF(0, 0) | OF(0, 1) | OF(0, 2) | OF(1, 1) | OF(1, 2) | OF(2, 2), 0),
+	LITMUS(mp_two_stores, OF(0, 0) | OF(0, 1) | OF(0, 2) | OF(1, 0) | OF(1, 1) | OF(1, 2), 0),
 	LITMUS(lb, OF(0, 0) | OF(0, 1) | OF(1, 0), 0),
 	LITMUS(iriw, 3, 0),
 	LITMUS(iriw_sc, 1, 0),
