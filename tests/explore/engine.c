@@ -459,6 +459,7 @@ void engine_begin(void)
 	memory_begin();
 	races_begin();
 	arena_begin();
+	report_begin();
 	(void)dl_iterate_phdr(find_variables, NULL);
 	pristine = explore_pages(variables_size);
 	memcpy(pristine, variables, variables_size);

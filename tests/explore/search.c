@@ -9,7 +9,8 @@
  * since: so steps that do not depend on each other are tried in one order. Within a bound on preemptions
  * that would lose some: an equivalent order may be over the bound. There every thread that could
  * go on is wanted where one of them might, and once more where the block of steps began
- * (Coons, Musuvathi and McKinley, OOPSLA 2013).
+ * (Coons, Musuvathi and McKinley, OOPSLA 2013), and whoever waits for a lock is tried before its release
+ * too: one that waits is not preempted.
  */
 #include "explore/engine.h"
 

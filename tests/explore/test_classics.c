@@ -486,9 +486,32 @@ static int check_preemptions(void)
 	return !is_right;
 }
 
+/* What is printed of a long schedule is its beginning and its end. */
+static void increments_often(void *argument)
+{
+	for (int i = 0; i < 1000; i++)
+		increments_at_once(argument);
+	stores_plainly(argument);
+}
+
+static void a_long_way(void)
+{
+	explore_start(increments_often, NULL);
+	explore_start(increments_at_once, NULL);
+	explore_join_all();
+}
+
+static int print_a_long_way(void)
+{
+	struct explore_model model = { .name = "a_long_way", .run = a_long_way };
+	struct explore_result result = explore_run(&model, (struct explore_bounds){ 0, 0 }, true);
+
+	return result.outcome != EXPLORE_DATA_RACE;
+}
+
 int main(void)
 {
-	int failed = 0;
+	int failed = print_a_long_way();
 
 	for (size_t i = 0; i < sizeof expectations / sizeof expectations[0]; i++) {
 		failed += check(&expectations[i], expectations[i].model.usual);

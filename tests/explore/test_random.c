@@ -369,7 +369,7 @@ static void run_program(void)
 	static void (*const threads[THREADS])(void *) = { first_thread, second_thread,
 							  third_thread };
 
-	for (unsigned i = 0; i < state->program.threads; i++)
+	for (unsigned i = 0; i < THREADS && i < state->program.threads; i++)
 		explore_start(threads[i], NULL);
 	explore_join_all();
 }
