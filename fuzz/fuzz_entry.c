@@ -232,7 +232,7 @@ static void put_into_another_shard(void)
 	timer->shard = shard;
 }
 
-/* p20: a copy of what is armed is refused, and leaves the original alone. */
+/* p20: a copy of what is armed is refused and leaves the original alone, unless their marks are equal. */
 static void use_a_copy(void)
 {
 	static edo_timer_entry copy;
@@ -241,7 +241,8 @@ static void use_a_copy(void)
 	int expected = rig_entered == &rig_hosts[timer->host] ? -EINVAL : -EXDEV;
 
 	copy = timer->entry;
-	if (timer->state != ARMED || !edo_entry_has_moved(&copy))
+	if (timer->state != ARMED ||
+	    edo_entry_address_mark(&copy) == edo_entry_address_mark(&timer->entry))
 		return;
 	context.waker = &rig_targets[0].waker;
 	EXPECT(edo_entry_poll(entered_time(), &copy, 1, &context) == expected);
