@@ -143,11 +143,8 @@ static void arm(struct model_timer *timer)
 {
 	uint64_t tick = draw_tick(any_host());
 	unsigned target = draw_target();
-	int expected;
+	int expected = model_arm(&model, timer, tick, target);
 
-	if (!rig_entered)
-		return;
-	expected = model_arm(&model, timer, tick, target);
 	EXPECT(edo_entry_arm(entered_time(), &timer->entry, tick, &rig_targets[target].waker) ==
 	       expected);
 }

@@ -322,6 +322,7 @@ static void without_a_driver_it_cannot_be_armed(void **state)
 {
 	(void)state;
 	assert_int_equal(rig_poll(NULL, &entry, 9, &waker), -EINVAL);
+	assert_int_equal(edo_entry_arm(NULL, &entry, 9, &waker.waker), -EINVAL);
 	(void)rig_turn_to(&time, 9 * MS);
 	assert_int_equal(rig_poll(&time, &entry, 9, &waker), EDO_READY);
 	assert_int_equal(rig_poll(NULL, &entry, 9, &waker), EDO_READY);

@@ -324,7 +324,9 @@ int edo_entry_arm(struct edo_time_driver *time, edo_timer_entry *entry, uint64_t
 {
 	int rc = move(time, entry, tick);
 
-	return rc == NOT_IN_A_WHEEL ? arm(time, entry, tick, waker) : rc;
+	if (rc != NOT_IN_A_WHEEL)
+		return rc;
+	return time ? arm(time, entry, tick, waker) : -EINVAL;
 }
 
 /* ---- dropping ---- */

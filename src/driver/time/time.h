@@ -200,7 +200,8 @@ int edo_entry_reset(struct edo_time_driver *time, edo_timer_entry *entry, uint64
 /*
  * As edo_entry_reset() when armed; when unarmed or fired it is armed at once, with this waker cloned into
  * it if it has none. For entries that are armed without being polled (a stream's idle limit).
- * 0; -ETIME: the tick is not after the wheel's present, the entry is fired, nobody was woken.
+ * 0; -ETIME: the tick is not after the wheel's present, the entry is fired, nobody was woken; -EINVAL: to be
+ * armed, and no time driver.
  */
 int edo_entry_arm(struct edo_time_driver *time, edo_timer_entry *entry, uint64_t tick,
 		  const edo_waker *waker);
