@@ -1,13 +1,20 @@
 /*
- * Sleep, reset, time-out, interval.
+ * Sleep, reset, deadline, time-out, interval.
  */
 #include <edo/edo.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
+static int slow_query(void *arg)
+{
+	(void)arg;
+	return edo_sleep(EDO_SEC(10));
+}
+
 static int clockwork(void *arg)
 {
-	int rc;
+	int rc, result;
 
 	(void)arg;
 	rc = edo_sleep(EDO_MS(100)); /* never returns early; -ECANCELED when told to stop */
@@ -23,12 +30,18 @@ static int clockwork(void *arg)
 	if (rc < 0)
 		return rc;
 
-	/* A limit round any future. */
-	edo_timer slow_query;
-	edo_timer_init(&slow_query, edo_instant_add(edo_now(), EDO_SEC(10)));
-	rc = edo_timeout(EDO_MS(50), &slow_query.future);
-	printf("query: %s\n", edo_strerror(rc)); /* -ETIMEDOUT, and the wait has been dropped */
-	edo_timer_drop(&slow_query);
+	/* A deadline over any piece of straight-line code; deadlines nest. */
+	rc = edo_with_deadline(EDO_MS(50), slow_query, NULL, &result);
+	if (rc == -ECANCELED)
+		return rc;
+	printf("query: %s\n", edo_strerror(rc)); /* every await inside said -ETIMEDOUT */
+
+	/* A limit round a single future; in stackless tasks and plain threads too. */
+	edo_timer signal;
+	edo_timer_init(&signal, edo_instant_add(edo_now(), EDO_SEC(10)));
+	rc = edo_timeout(EDO_MS(50), &signal.future);
+	printf("signal: %s\n", edo_strerror(rc)); /* -ETIMEDOUT, and the wait has been dropped */
+	edo_timer_drop(&signal);
 
 	/* A period that stays on its grid and drops the ticks it missed. */
 	edo_interval beat;

@@ -56,6 +56,18 @@ OFFSET(edo_async, result, 8);
 OFFSET(edo_async, edo_resume_, 16);
 OFFSET(edo_async, edo_awaiting_, 24);
 
+/* <edo/deadline.h> */
+SIZE(edo_deadline, 56);
+ALIGN(edo_deadline, 8);
+OFFSET(edo_deadline, edo_fiber_, 0);
+OFFSET(edo_deadline, edo_deadline_, 8);
+OFFSET(edo_deadline, edo_outer_deadline_, 16);
+OFFSET(edo_deadline, edo_outer_cut_by_, 24);
+OFFSET(edo_deadline, edo_number_, 32);
+OFFSET(edo_deadline, edo_outer_number_, 40);
+OFFSET(edo_deadline, edo_depth_, 48);
+OFFSET(edo_deadline, edo_outer_was_cancelled_, 52);
+
 /* <edo/task.h> */
 SIZE(edo_task_wait_future, 24);
 ALIGN(edo_task_wait_future, 8);

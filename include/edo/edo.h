@@ -7,9 +7,11 @@
 
 #include <edo/async.h>
 #include <edo/config.h>
+#include <edo/deadline.h>
 #include <edo/error.h>
 #include <edo/fiber.h>
 #include <edo/future.h>
+#include <edo/group.h>
 #include <edo/io.h>
 #include <edo/net.h>
 #include <edo/runtime.h>

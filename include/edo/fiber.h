@@ -6,7 +6,8 @@
  * others. A fiber stays on the worker where it started (thread-local variables and errno are safe
  * to use; but not across a wait where several threads drive one runtime by turns, see edo_block_on()),
  * and is never dropped: once its spawn has returned 0 its function runs and returns. Aborted, or at
- * shutdown, every await in it fails with -ECANCELED until then.
+ * shutdown, every await in it fails with -ECANCELED until then; past a deadline (<edo/deadline.h>) with
+ * -ETIMEDOUT.
  *
  * **Cancel safe** is a wait that may be given up at any moment (by an abort or a time-out) and begun
  * again with nothing lost: no byte, no connection, no tick.
@@ -47,8 +48,9 @@ EDO_API EDO_NODISCARD int edo_spawn_fiber(edo_runtime *runtime, edo_fiber_fn *fn
  * In a fiber it suspends the fiber. In a plain thread it parks the thread, which meanwhile runs the
  * tasks of the current-thread runtime it has entered, if it has.
  *
- * @return the future's result; -ECANCELED: this fiber was aborted or is being shut down;
- *         -EDEADLK: called inside a poll function; -EINVAL: no future
+ * @return the future's result; -ECANCELED: this fiber was aborted or is being shut down; -ETIMEDOUT: a deadline
+ *         of this fiber has passed (<edo/deadline.h>); -EDEADLK: called inside a poll function; -EINVAL: no
+ *         future
  *
  * Cancel safety is the future's own.
  */
@@ -57,7 +59,7 @@ EDO_API int edo_await(edo_future *future);
 /**
  * Lets every other ready task run once; with none it goes on at once.
  *
- * @return 0, or -ECANCELED as edo_await()
+ * @return 0; -ECANCELED, -ETIMEDOUT as edo_await()
  */
 EDO_API int edo_yield(void);
 

@@ -43,7 +43,7 @@ EDO_API EDO_NODISCARD int edo_spawn_detached(edo_future *future);
  * @param result  receives what the task ended with: its int, or -ECANCELED when it was aborted or
  *                shut down before its end. NULL when it does not matter
  * @return 0: the task has ended, the handle is consumed. Otherwise the fate of this wait
- *         (-ECANCELED: the joiner was cancelled; -EBUSY: another waits for it; -EDEADLK: a wait
+ *         (-ECANCELED, -ETIMEDOUT: the joiner was cut; -EBUSY: another waits for it; -EDEADLK: a wait
  *         inside a poll, or for oneself; -EINVAL: no task), and the handle is still the caller's
  *
  * Threads: any; see edo_await(). Cancel safe: nothing is lost.

@@ -61,7 +61,7 @@ EDO_API edo_instant edo_now(void);
 /**
  * Sleeps for @p duration, never less; 0 does not wait.
  *
- * @return 0; -ECANCELED, -EDEADLK as edo_await(); -EINVAL: no runtime; -EOPNOTSUPP: it has no
+ * @return 0; -ECANCELED, -ETIMEDOUT, -EDEADLK as edo_await(); -EINVAL: no runtime; -EOPNOTSUPP: it has no
  *         time; -ESHUTDOWN: it ended. Cancel safe. No system call, no allocation
  */
 EDO_API int edo_sleep(edo_duration duration);
@@ -202,7 +202,8 @@ EDO_API void edo_interval_drop(edo_interval *interval);
 
 /**
  * Pauses the clock of this thread's current-thread runtime: edo_now() stands still, and when no task
- * is ready and none was woken from outside, the clock jumps to the next timer.
+ * is ready and none was woken from outside, the clock jumps to the next timer. Deadlines are timers too: one over
+ * real input and output passes at once, since to the clock nothing else is going on.
  *
  * @return 0; -EINVAL: no runtime, or already paused; -EOPNOTSUPP: not a current-thread runtime
  */
@@ -219,7 +220,7 @@ EDO_API int edo_resume(void);
  * was spawned but has not run yet begins there too (edo_yield() first lets it begin before). To see each timer
  * at its own moment, sleep or wait instead, and let the clock jump from one to the next.
  *
- * @return 0; -EINVAL: the clock is not paused; -ECANCELED as edo_await() (the clock has moved)
+ * @return 0; -EINVAL: the clock is not paused; -ECANCELED, -ETIMEDOUT as edo_await() (the clock has moved)
  */
 EDO_API int edo_advance(edo_duration duration);
 

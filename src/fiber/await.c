@@ -1,7 +1,7 @@
 /*
  * Waiting, anywhere: a fiber leaves its stack, a plain thread drives or parks. On every way out the
- * wait is dropped. A cancelled fiber does not begin to wait; but a poll that was ready wins over a
- * cancellation that came at the same time, so nothing that was handed over gets lost.
+ * wait is dropped. A fiber that is cancelled, or past its deadline, does not begin to wait; but a poll that
+ * was ready wins over what cuts at the same time, so nothing that was handed over gets lost.
  */
 #include "base/hot.h"
 #include "private.h"
@@ -25,11 +25,16 @@ static void drop_in_fiber(struct edo_fiber *fiber, edo_future *future)
 	fiber->is_polling = false;
 }
 
-/* S1: what spends no budget by itself must not let a fiber go on for ever. */
+/*
+ * S1: what spends no budget by itself must not let a fiber go on for ever. The deadline is watched here
+ * too, or a fiber whose waits are always ready would never hear of it.
+ */
 static void spend(struct edo_fiber *fiber)
 {
-	if (!edo_coop_spend(fiber->cx))
-		edo_fiber_suspend(fiber);
+	if (edo_coop_spend(fiber->cx))
+		return;
+	(void)edo_fiber_watch(fiber);
+	edo_fiber_suspend(fiber);
 }
 
 static void suspend_in(struct edo_fiber *fiber, edo_future *future)
@@ -39,25 +44,58 @@ static void suspend_in(struct edo_fiber *fiber, edo_future *future)
 	fiber->awaiting = NULL;
 }
 
-__attribute__((always_inline)) static inline int await_in_fiber(struct edo_fiber *fiber,
-								edo_future *future)
+/* The future's result, or what cut the wait. *spent: whether the poll has spent budget. */
+__attribute__((always_inline)) static inline int poll_until_ready(struct edo_fiber *fiber,
+								  edo_future *future, bool *spent)
 {
 	for (;;) {
 		uint32_t budget = fiber->cx->edo_budget_;
-		edo_poll polled;
+		int rc = edo_fiber_fate(fiber);
 
-		if (edo_fiber_is_cancelled(fiber)) {
-			spend(fiber);
-			return -ECANCELED;
-		}
-		polled = poll_in_fiber(fiber, future);
-		if (polled != EDO_PENDING) {
-			if (fiber->cx->edo_budget_ == budget)
-				spend(fiber);
-			return polled;
-		}
-		suspend_in(fiber, future);
+		*spent = false;
+		if (rc < 0)
+			return rc;
+		rc = poll_in_fiber(fiber, future);
+		*spent = fiber->cx->edo_budget_ != budget;
+		if (rc != EDO_PENDING)
+			return rc;
+		if (edo_fiber_watch(fiber))
+			suspend_in(fiber, future);
 	}
+}
+
+/* Dropped before the budget is spent: that may suspend the fiber, and it may be given up there. */
+__attribute__((always_inline)) static inline int await_in_fiber(struct edo_fiber *fiber,
+								edo_future *future)
+{
+	bool spent;
+	int rc = poll_until_ready(fiber, future, &spent);
+
+	drop_in_fiber(fiber, future);
+	if (!spent)
+		spend(fiber);
+	return rc;
+}
+
+void edo_await_uncut(struct edo_fiber *fiber, edo_future *future)
+{
+	struct edo_limit_outside outside = edo_limit_shield(&fiber->limit);
+
+	(void)await_in_fiber(fiber, future);
+	edo_limit_unshield(&fiber->limit, &outside);
+}
+
+int edo_checkpoint(void)
+{
+	struct edo_fiber *fiber = edo_fiber_current();
+	int rc;
+
+	if (!fiber || fiber->is_polling)
+		return 0;
+	edo_limit_look(fiber);
+	rc = edo_fiber_fate(fiber);
+	spend(fiber);
+	return rc;
 }
 
 /* While it drives the thread counts as inside, so that nobody destroys the runtime under it. */
@@ -92,7 +130,6 @@ __attribute__((always_inline)) static inline int await_here(struct edo_runtime *
 							    edo_future *future)
 {
 	struct edo_fiber *fiber = edo_fiber_current();
-	int rc;
 
 	if (!future || !future->ops)
 		return -EINVAL;
@@ -103,9 +140,7 @@ __attribute__((always_inline)) static inline int await_here(struct edo_runtime *
 	}
 	if (!fiber)
 		return await_in_new_thread_wait(edo_runtime_or_current(runtime), future);
-	rc = await_in_fiber(fiber, future);
-	drop_in_fiber(fiber, future);
-	return rc;
+	return await_in_fiber(fiber, future);
 }
 
 int edo_await_on(struct edo_runtime *runtime, edo_future *future)

@@ -3,8 +3,8 @@
  *
  * K4: it runs to its end. Cancelled, it is polled like any other task, and every await in it fails; it
  * is dropped before its end only when it was given up at a shutdown's time limit: then the wait in which
- * it hangs is dropped, so that nothing points into its stack any more, and the stack is freed without
- * having been left.
+ * it hangs is dropped, so that nothing points into its stack any more. The stack stays as it is until the
+ * drivers have gone: what it was lent to by others, and timers that no wait had, may still be in them (S3).
  */
 #include "base/hot.h"
 #include "base/thread.h"
@@ -40,6 +40,7 @@ static void run_to_end(void *argument)
 
 	edo_annotate_arrive(&fiber->side, fiber->thread_side);
 	result = fiber->fn(fiber->arg);
+	edo_groups_close(fiber);
 	/* The one int that a task cannot end with: it would read as "not yet". */
 	fiber->result = result == EDO_PENDING ? -ERANGE : result;
 	fiber->has_ended = true;
@@ -74,15 +75,27 @@ EDO_HOT static edo_poll fiber_poll(edo_future *future, edo_context *cx)
 	return fiber->has_ended ? fiber->result : EDO_PENDING;
 }
 
+/*
+ * In this order, so that who waits for a group can rely on it: nothing of the child runs any more, its
+ * stack is given back, then its argument, then it is no member.
+ */
 static void fiber_drop(edo_future *future)
 {
 	struct edo_fiber *fiber = of(future);
+	struct edo_runtime *runtime = edo_runtime_of_scheduler(edo_task_of_core(future)->scheduler);
 
 	if (fiber->awaiting)
 		edo_future_drop(fiber->awaiting);
+	edo_limit_drop(&fiber->limit);
+	edo_groups_abandon(fiber);
 	edo_annotate_destroy(&fiber->side);
-	edo_stack_release(edo_runtime_of_scheduler(edo_task_of_core(future)->scheduler),
-			  &fiber->stack);
+	if (fiber->has_ended)
+		edo_stack_release(runtime, &fiber->stack);
+	else
+		edo_stack_abandon(runtime, &fiber->stack);
+	if (fiber->member.drop)
+		fiber->member.drop(fiber->arg);
+	edo_group_leave(&fiber->member, fiber->has_ended ? fiber->result : -ECANCELED);
 }
 
 static const edo_future_ops fiber_ops = {
@@ -94,49 +107,64 @@ static const edo_future_ops fiber_ops = {
 	"fiber",
 };
 
-struct argument {
-	const void *bytes;
-	size_t size;
-};
-
 /* In the cell: the argument moves in behind the fiber, the first frame points at both. */
 static void prepare(edo_future *core, const void *context)
 {
 	struct edo_fiber *fiber = of(core);
-	const struct argument *argument = context;
+	const struct edo_fiber_spawn *spawn = context;
 	char *top = edo_stack_top(&fiber->stack);
 
-	if (argument->size > 0) {
+	if (spawn->size > 0) {
 		fiber->arg = fiber + 1;
-		memcpy(fiber->arg, argument->bytes, argument->size);
+		memcpy(fiber->arg, spawn->arg, spawn->size);
 	}
 	fiber->sp = edo_switch_prepare(top, run_to_end, fiber);
+}
+
+static int check(struct edo_runtime *runtime, const struct edo_fiber_spawn *spawn)
+{
+	if (!runtime || !spawn->fn || (spawn->size > 0 && !spawn->arg))
+		return -EINVAL;
+	return spawn->size > SIZE_MAX - sizeof(struct edo_fiber) ? -ENOMEM : 0;
+}
+
+int edo_fiber_create(struct edo_runtime *runtime, const struct edo_fiber_spawn *spawn,
+		     struct edo_task **created)
+{
+	struct edo_fiber fiber = { .future = { &fiber_ops },
+				   .fn = spawn->fn,
+				   .arg = (void *)(uintptr_t)spawn->arg,
+				   .member = { .group = spawn->group, .drop = spawn->drop } };
+	int rc = check(runtime, spawn);
+
+	if (rc < 0)
+		return rc;
+	/* At the spawn, not at the first poll: a fiber that was spawned must be able to run (K4). */
+	rc = edo_stack_acquire(runtime, &fiber.stack);
+	if (rc < 0)
+		return rc;
+	edo_limit_init(&fiber.limit);
+	edo_annotate_create(&fiber.side, fiber.stack.base, fiber.stack.size);
+	rc = edo_task_create(&runtime->scheduler.scheduler, &fiber.future,
+			     sizeof fiber + spawn->size, prepare, spawn, created);
+	if (rc < 0) {
+		edo_annotate_destroy(&fiber.side);
+		edo_stack_release(runtime, &fiber.stack);
+	}
+	return rc;
 }
 
 int edo_spawn_fiber(edo_runtime *runtime, edo_fiber_fn *fn, const void *arg, size_t size,
 		    edo_task **task)
 {
-	struct edo_fiber fiber = { .future = { &fiber_ops },
-				   .fn = fn,
-				   .arg = (void *)(uintptr_t)arg };
+	struct edo_task *created;
 	int rc;
 
 	runtime = edo_runtime_or_current(runtime);
-	if (!runtime || !fn || (size > 0 && !arg))
-		return -EINVAL;
-	if (size > SIZE_MAX - sizeof fiber)
-		return -ENOMEM;
-	/* At the spawn, not at the first poll: a fiber that was spawned must be able to run (K4). */
-	rc = edo_stack_acquire(runtime, &fiber.stack);
-	if (rc < 0)
-		return rc;
-	edo_annotate_create(&fiber.side, fiber.stack.base, fiber.stack.size);
-	rc = edo_runtime_spawn(runtime, &fiber.future, sizeof fiber + size, prepare,
-			       &(struct argument){ arg, size }, task);
-	if (rc < 0) {
-		edo_annotate_destroy(&fiber.side);
-		edo_stack_release(runtime, &fiber.stack);
-	}
+	rc = edo_fiber_create(runtime, &(struct edo_fiber_spawn){ fn, arg, size, NULL, NULL },
+			      &created);
+	if (rc == 0)
+		edo_runtime_submit(runtime, created, task);
 	return rc;
 }
 

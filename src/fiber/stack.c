@@ -109,12 +109,12 @@ int edo_stack_acquire(struct edo_runtime *runtime, struct edo_stack *stack)
 	return stack->base ? 0 : edo_sys_stack_map(stack->size, &stack->base);
 }
 
-static bool push(struct stack_cache *cache, void *base)
+static bool push(struct stack_cache *cache, void *base, uint32_t limit)
 {
 	bool has_room;
 
 	edo_lock_acquire(&cache->lock, EDO_RANK_STACKS);
-	has_room = cache->count < cache->limit;
+	has_room = cache->count < limit;
 	if (has_room) {
 		struct free_stack *link = link_of(base, cache->size);
 
@@ -128,9 +128,17 @@ static bool push(struct stack_cache *cache, void *base)
 
 void edo_stack_release(struct edo_runtime *runtime, struct edo_stack *stack)
 {
+	struct stack_cache *cache = runtime->fibers.state;
 	void *base = stack->base;
 
 	stack->base = NULL;
-	if (base && !push(runtime->fibers.state, base))
+	if (base && !push(cache, base, cache->limit))
 		edo_sys_stack_unmap(base, stack->size);
+}
+
+/* In the cache, which nobody takes from any more. */
+void edo_stack_abandon(struct edo_runtime *runtime, struct edo_stack *stack)
+{
+	(void)push(runtime->fibers.state, stack->base, UINT32_MAX);
+	stack->base = NULL;
 }

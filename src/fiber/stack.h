@@ -29,5 +29,7 @@ static inline void *edo_stack_top(const struct edo_stack *stack)
 /* 0, -ENOMEM (also: the system's limit of mappings is reached). */
 int edo_stack_acquire(struct edo_runtime *runtime, struct edo_stack *stack);
 void edo_stack_release(struct edo_runtime *runtime, struct edo_stack *stack);
+/* Of a fiber that was given up: stays as it is until the runtime has gone. */
+void edo_stack_abandon(struct edo_runtime *runtime, struct edo_stack *stack);
 
 #endif

@@ -40,12 +40,8 @@ static inline struct edo_runtime *edo_runtime_of_scheduler(struct edo_scheduler 
 	return edo_container_of(scheduler, struct edo_runtime, scheduler.scheduler);
 }
 
-/*
- * Spawns a future whose cell needs core_size bytes; see edo_task_create(). The room above's side of
- * edo_spawn().
- */
-int edo_runtime_spawn(struct edo_runtime *runtime, const edo_future *future, size_t core_size,
-		      edo_core_prepare *prepare, const void *context, edo_task **handle);
+/* A new task begins: the handle goes to *handle, or is given back when that is NULL. */
+void edo_runtime_submit(struct edo_runtime *runtime, struct edo_task *task, edo_task **handle);
 
 /* Fills the defaults in. */
 void edo_config_resolve(edo_config *config, const edo_config *given);

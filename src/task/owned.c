@@ -108,8 +108,28 @@ void edo_owned_shut_down(struct edo_owned_tasks *owned)
 	}
 }
 
+/* Links an ended task, which is in no list any more, with the caller's reference to it. */
+static void keep(struct edo_task **kept, struct edo_task *task)
+{
+	task->owned_prev = *kept;
+	*kept = task;
+}
+
+static void drop_kept(struct edo_task *kept)
+{
+	while (kept) {
+		struct edo_task *task = kept;
+
+		kept = task->owned_prev;
+		task->owned_prev = NULL;
+		edo_task_drop_reference(task);
+	}
+}
+
+/* The cells stay until all waits are dropped: one task may wait for what lies in another's argument. */
 size_t edo_owned_give_up(struct edo_owned_tasks *owned)
 {
+	struct edo_task *kept = NULL;
 	size_t given_up = 0;
 
 	for (size_t left = close_list(owned); left > 0; left--) {
@@ -117,8 +137,13 @@ size_t edo_owned_give_up(struct edo_owned_tasks *owned)
 
 		if (!task)
 			break;
-		given_up += edo_task_end_idle(task);
-		edo_task_drop_reference(task);
+		if (edo_task_end_idle(task)) {
+			keep(&kept, task);
+			given_up++;
+		} else {
+			edo_task_drop_reference(task);
+		}
 	}
+	drop_kept(kept);
 	return given_up;
 }
