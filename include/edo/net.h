@@ -261,7 +261,7 @@ EDO_API int edo_tcp_set_timeout(edo_tcp *stream, edo_duration limit);
 /**
  * Why the last operation on the stream failed, in the stream's own view.
  *
- * @return -ETIMEDOUT: its idle limit; 0 when the failure came from elsewhere (edo_timeout(), an abort) or
+ * @return -ETIMEDOUT: its idle limit; 0 when the failure came from elsewhere (a deadline, an abort) or
  *         there was none; other errors of the socket as they were; -EBADF
  */
 EDO_API int edo_tcp_last_error(edo_tcp *stream);
@@ -325,7 +325,8 @@ EDO_API int edo_tcp_peer_addr(edo_tcp *stream, edo_addr *addr);
 
 /**
  * Makes a stream of a connected, non-blocking socket that came from elsewhere; it owns @p fd from
- * then on. @return 0; -EINVAL: blocking, or no stream socket; -EEXIST, -EBADF …: @p fd stays the caller's
+ * then on. @return 0; -EINVAL: blocking, or no stream socket; -ENOTCONN: not connected, or ended in both
+ * directions; -EEXIST, -EBADF …: then @p fd stays the caller's
  */
 EDO_API EDO_NODISCARD int edo_tcp_from_fd(edo_tcp *stream, int fd);
 
