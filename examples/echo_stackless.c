@@ -44,7 +44,7 @@ static void session_drop(edo_future *future)
 	edo_tcp_close(&me->conn);
 }
 
-EDO_FUTURE_OPS(session_ops, struct session, async.future, session_poll, session_drop);
+EDO_ASYNC_OPS(session_ops, struct session, async, session_poll, session_drop);
 
 static int start_session(edo_tcp *conn)
 {

@@ -29,7 +29,7 @@ OFFSET(edo_atomic_waker, edo_state_, 0);
 OFFSET(edo_atomic_waker, edo_waker_, 8);
 
 /* <edo/future.h> */
-SIZE(edo_future_ops, 32);
+SIZE(edo_future_ops, 40);
 ALIGN(edo_future_ops, 8);
 OFFSET(edo_future_ops, poll, 0);
 OFFSET(edo_future_ops, drop, 8);
@@ -37,6 +37,7 @@ OFFSET(edo_future_ops, size, 16);
 OFFSET(edo_future_ops, align, 20);
 OFFSET(edo_future_ops, flags, 22);
 OFFSET(edo_future_ops, name, 24);
+OFFSET(edo_future_ops, awaits, 32);
 SIZE(edo_future, 8);
 ALIGN(edo_future, 8);
 OFFSET(edo_future, ops, 0);

@@ -19,6 +19,8 @@
  *             EDO_END(0);
  *     }
  *
+ *     EDO_ASYNC_OPS(session_ops, struct session, async, session_poll, session_drop);
+ *
  * Local variables lose their values at each EDO_AWAIT. The whole state of the task is the struct:
  * no stack, no allocation after the spawn.
  *
@@ -68,6 +70,14 @@ static inline void edo_async_drop(edo_async *async)
 	if (awaiting)
 		edo_future_drop(awaiting);
 }
+
+/** What a stackless task waits for: its edo_future_ops::awaits. */
+EDO_API const edo_future *edo_async_awaits(const edo_future *future, unsigned n);
+
+/** As EDO_FUTURE_OPS(), for structs that begin with an edo_async: a dump then says where such a task waits. */
+#define EDO_ASYNC_OPS(name, type, member, poll_fn, drop_fn)                                        \
+	EDO_STATIC_ASSERT(offsetof(type, member) == 0, "the edo_async must come first in " #type); \
+	EDO_FUTURE_OPS_AWAITING(name, type, member.future, poll_fn, drop_fn, edo_async_awaits)
 
 /* The one int that a task cannot end with would read as "not yet". */
 static inline void edo_async_set_result(edo_async *async, int result)

@@ -8,6 +8,7 @@
 #include <edo/async.h>
 #include <edo/config.h>
 #include <edo/deadline.h>
+#include <edo/dump.h>
 #include <edo/error.h>
 #include <edo/fiber.h>
 #include <edo/future.h>

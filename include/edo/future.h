@@ -55,6 +55,11 @@ typedef struct edo_future_ops {
 	uint16_t flags;
 	/** The struct's name, for dumps. */
 	const char *name;
+	/**
+	 * For dumps: the @p n-th future that this one waits for, counted from 0; NULL: it waits for no more. NULL here:
+	 * it waits for none. Called while nobody polls it.
+	 */
+	const edo_future *(*awaits)(const edo_future *future, unsigned n);
 } edo_future_ops;
 
 /** The first member of every future's struct. */
@@ -68,10 +73,15 @@ struct edo_future {
  * begins with) the edo_future @p member; compilation fails when it does not come first.
  */
 #define EDO_FUTURE_OPS(name, type, member, poll_fn, drop_fn)                                       \
+	EDO_FUTURE_OPS_AWAITING(name, type, member, poll_fn, drop_fn, NULL)
+
+/** As EDO_FUTURE_OPS(), for futures round others: with edo_future_ops::awaits. */
+#define EDO_FUTURE_OPS_AWAITING(name, type, member, poll_fn, drop_fn, awaits_fn)                   \
 	EDO_STATIC_ASSERT(offsetof(type, member) == 0, "the future must come first in " #type);    \
 	EDO_STATIC_ASSERT(EDO_ALIGNOF(type) <= 16, #type " must not be aligned to more than 16");  \
 	static const edo_future_ops name = {                                                       \
-		poll_fn, drop_fn, (uint32_t)sizeof(type), (uint16_t)EDO_ALIGNOF(type), 0, #type    \
+		poll_fn, drop_fn,  (uint32_t)sizeof(type), (uint16_t)EDO_ALIGNOF(type), 0,         \
+		#type,   awaits_fn                                                                 \
 	}
 
 struct edo_driver;

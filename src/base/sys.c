@@ -1,10 +1,14 @@
 /* The door to the operating system: see sys.h. One errno rule for all: what a call says is returned. */
 #include "base/hot.h"
 #include "base/sys.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <net/if.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -138,6 +142,29 @@ int edo_sys_close(int fd)
 	return rc == -EINTR ? 0 : rc;
 }
 
+/* Takes the SIGPIPE that the write has raised, if it was not pending before, out of what is blocked. */
+static void swallow_sigpipe(const sigset_t *sigpipe, const sigset_t *pending)
+{
+	if (!sigismember(pending, SIGPIPE))
+		(void)sigtimedwait(sigpipe, NULL, &(struct timespec){ 0 });
+}
+
+ssize_t edo_sys_write(int fd, const void *buf, size_t len)
+{
+	sigset_t sigpipe, pending, before;
+	ssize_t rc;
+
+	sigemptyset(&sigpipe);
+	sigaddset(&sigpipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
+	rc = RETRIED(write(fd, buf, len));
+	if (rc == -EPIPE)
+		swallow_sigpipe(&sigpipe, &pending);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
 int edo_sys_is_nonblocking(int fd)
 {
 	int flags = (int)RETRIED(fcntl(fd, F_GETFL));
@@ -229,6 +256,25 @@ int edo_sys_interface_index(const char *name)
 
 	errno = saved_errno;
 	return index ? (int)index : -ENODEV;
+}
+
+static size_t distance(const void *to, const void *from)
+{
+	return (size_t)((uintptr_t)to - (uintptr_t)from);
+}
+
+void edo_sys_name_code(const void *code, char *text, size_t size)
+{
+	Dl_info info;
+
+	if (!dladdr(code, &info))
+		(void)snprintf(text, size, "%p", code);
+	else if (info.dli_sname)
+		(void)snprintf(text, size, "%s+0x%zx", info.dli_sname,
+			       distance(code, info.dli_saddr));
+	else
+		(void)snprintf(text, size, "%s+0x%zx", info.dli_fname,
+			       distance(code, info.dli_fbase));
 }
 
 size_t edo_sys_page_size(void)

@@ -40,6 +40,8 @@ int edo_sys_eventfd_signal(int fd);
 int edo_sys_timerfd(void);
 int edo_sys_timerfd_set(int fd, uint64_t ns);
 int edo_sys_close(int fd);
+/* Some of it; raises no SIGPIPE. */
+ssize_t edo_sys_write(int fd, const void *buf, size_t len);
 /* Whether the descriptor is non-blocking: 1, 0, or a negated errno. */
 int edo_sys_is_nonblocking(int fd);
 
@@ -60,6 +62,9 @@ int edo_sys_getsockname(int fd, struct sockaddr *address, socklen_t *len);
 int edo_sys_getpeername(int fd, struct sockaddr *address, socklen_t *len);
 /* The index of an interface by name, or -ENODEV. */
 int edo_sys_interface_index(const char *name);
+
+/* The function that an address is in, or the file that it was loaded from, and how far in. Cut to size. */
+void edo_sys_name_code(const void *code, char *text, size_t size);
 
 size_t edo_sys_page_size(void);
 /* Reserves size bytes (whole pages) with an unreadable guard page below them; *base is the usable part. */

@@ -98,6 +98,11 @@ static void fiber_drop(edo_future *future)
 	edo_group_leave(&fiber->member, fiber->has_ended ? fiber->result : -ECANCELED);
 }
 
+static const edo_future *fiber_awaits(const edo_future *future, unsigned n)
+{
+	return n == 0 ? of((edo_future *)(uintptr_t)future)->awaiting : NULL;
+}
+
 static const edo_future_ops fiber_ops = {
 	fiber_poll,
 	fiber_drop,
@@ -105,6 +110,7 @@ static const edo_future_ops fiber_ops = {
 	_Alignof(struct edo_fiber),
 	EDO_FUTURE_RUNS_TO_END,
 	"fiber",
+	fiber_awaits,
 };
 
 /* In the cell: the argument moves in behind the fiber, the first frame points at both. */

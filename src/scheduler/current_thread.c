@@ -9,6 +9,7 @@
 #include "base/hot.h"
 #include "base/thread.h"
 #include "core.h"
+#include "errand.h"
 #include "inject.h"
 #include "queue.h"
 #include "round.h"
@@ -63,6 +64,7 @@ static void look_at_driver(struct edo_current_thread *rt)
 {
 	rt->since_look = 0;
 	edo_driver_turn(rt->scheduler.driver, 0, false);
+	edo_errand_look(rt);
 }
 
 /* The next task to poll, or NULL when nothing but waiting, yielded or quiet tasks is left. */
@@ -148,4 +150,5 @@ void edo_round_sleep(struct edo_current_thread *rt, const struct edo_thread_wait
 	rt->since_look = 0;
 	edo_driver_turn(rt->scheduler.driver, may_sleep ? limit : 0, may_sleep);
 	edo_inject_wake_up(rt);
+	edo_errand_look(rt);
 }

@@ -21,6 +21,11 @@ struct edo_run_queue {
 
 struct edo_thread_waiter;
 
+struct edo_current_thread;
+
+/* What is to be done while no task is being polled. */
+typedef void edo_errand_fn(struct edo_current_thread *rt, uint32_t errand);
+
 struct edo_current_thread {
 	struct edo_scheduler scheduler; /* first: what tasks point at */
 
@@ -45,6 +50,9 @@ struct edo_current_thread {
 	bool asleep; /* the core's holder sleeps in the driver, or is about to: unpark it */
 	struct edo_run_queue inject;
 	uint32_t inject_length; /* atomic */
+
+	uint32_t errand;          /* atomic; 0: none */
+	edo_errand_fn *do_errand; /* atomic */
 };
 
 void edo_current_thread_init(struct edo_current_thread *rt, struct edo_driver *driver,
@@ -53,6 +61,20 @@ void edo_current_thread_init(struct edo_current_thread *rt, struct edo_driver *d
 
 /* Hands a new task's first notification to the scheduler. Any thread. */
 void edo_scheduler_submit(struct edo_scheduler *scheduler, struct edo_task *task);
+
+/*
+ * Lets the thread that drives call fn with this number (not 0) between two polls, soon; a later one
+ * replaces it. Any thread, a signal handler too. One fn for all.
+ */
+void edo_errand_ask(struct edo_current_thread *rt, edo_errand_fn *fn, uint32_t errand);
+
+/*
+ * For what may be done only while nobody else polls. AMID_A_TASK: this thread polls right now. HERE: nobody drives, and
+ * nobody will until the end. ELSEWHERE: another thread drives: ask it.
+ */
+enum edo_errand_place { EDO_ERRAND_ELSEWHERE, EDO_ERRAND_AMID_A_TASK, EDO_ERRAND_HERE };
+enum edo_errand_place edo_errand_begin(struct edo_current_thread *rt);
+void edo_errand_end(struct edo_current_thread *rt, enum edo_errand_place place);
 
 /* What a plain thread needs to wait; NULL: no memory. Consumed by edo_thread_await(). */
 struct edo_thread_waiter *edo_thread_waiter_create(const edo_allocator *allocator);

@@ -83,6 +83,20 @@ static struct edo_task *rotate(struct edo_owned_tasks *owned)
 	return task;
 }
 
+/* Goes round once; what is spawned meanwhile comes behind. */
+void edo_owned_visit(struct edo_owned_tasks *owned,
+		     void (*visit)(struct edo_task *task, void *context), void *context)
+{
+	for (size_t left = edo_owned_count(owned); left > 0; left--) {
+		struct edo_task *task = rotate(owned);
+
+		if (!task)
+			return;
+		visit(task, context);
+		edo_task_drop_reference(task);
+	}
+}
+
 static size_t close_list(struct edo_owned_tasks *owned)
 {
 	size_t count;

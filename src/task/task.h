@@ -144,6 +144,9 @@ bool edo_owned_remove(struct edo_owned_tasks *owned, struct edo_task *task);
  */
 void edo_owned_shut_down(struct edo_owned_tasks *owned);
 size_t edo_owned_count(struct edo_owned_tasks *owned);
+/* Shows each task that is there, with no lock held. Meanwhile nobody polls, and so none ends. */
+void edo_owned_visit(struct edo_owned_tasks *owned,
+		     void (*visit)(struct edo_task *task, void *context), void *context);
 /*
  * Ends all that is left without another poll (S3: fibers that did not return in time), by dropping the
  * cores where they stand. Returns how many there were.

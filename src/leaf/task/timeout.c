@@ -70,7 +70,15 @@ static edo_instant deadline_after(edo_instant now, edo_duration limit)
 	return limit > 0 ? edo_instant_add(now, limit) : 0;
 }
 
-EDO_FUTURE_OPS(timeout_ops, edo_timeout_future, future, timeout_poll, timeout_drop);
+static const edo_future *timeout_awaits(const edo_future *future, unsigned n)
+{
+	return n == 0 ?
+		       edo_container_of((uintptr_t)future, edo_timeout_future, future)->edo_inner_ :
+		       NULL;
+}
+
+EDO_FUTURE_OPS_AWAITING(timeout_ops, edo_timeout_future, future, timeout_poll, timeout_drop,
+			timeout_awaits);
 
 /* Begun where there was no clock: the limit counts from the first poll, or it would pass too early (T1). */
 static edo_poll begin_at_first_poll(edo_future *future, edo_context *cx)
