@@ -155,8 +155,11 @@ EDO_HOT void edo_readiness_set(struct edo_scheduled_io *sio, uint32_t readiness,
 {
 	uint64_t word = edo_load(&sio->readiness, relaxed);
 
-	/* Release: what the driver knows is seen by the poll that sees the bits (acquire in judge()). */
-	while (!edo_compare_exchange(&sio->readiness, &word, with_event(word, readiness), acq_rel,
+	/*
+	 * Release: what the driver knows is seen by the poll that sees the bits (acquire in judge()). It
+	 * acquires nothing: the driver learns nothing from the word, and who waits it learns under the lock.
+	 */
+	while (!edo_compare_exchange(&sio->readiness, &word, with_event(word, readiness), release,
 				     relaxed))
 		;
 	batch_wakers(sio, directions_of_event(readiness), batch);
@@ -391,11 +394,16 @@ EDO_HOT void edo_io_clear(struct edo_scheduled_io *sio, enum edo_direction which
 	uint64_t bits = clearable(direction, &seen);
 	uint64_t word = edo_load(&sio->readiness, relaxed);
 
+	/*
+	 * Relaxed: the tick decides (R2). What has come after the call that said EAGAIN is told by an event
+	 * after the word that was seen: it turns the tick, and this fails, or it follows, and its bits stay.
+	 * Nobody learns anything from a bit that is gone. What the driver released with those that stay, a
+	 * read-modify-write hands on.
+	 */
 	do {
 		if (tick_of(word, direction) != tick_of(seen.edo_seen_, direction))
 			return;
-		/* Release: the system call that said EAGAIN comes before; the driver's set after it. */
-	} while (!edo_compare_exchange(&sio->readiness, &word, word & ~bits, acq_rel, relaxed));
+	} while (!edo_compare_exchange(&sio->readiness, &word, word & ~bits, relaxed, relaxed));
 }
 
 EDO_HOT void edo_io_unclaim(struct edo_scheduled_io *sio, uint32_t generation,

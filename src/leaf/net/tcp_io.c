@@ -258,8 +258,8 @@ static void begin_limit(const struct operation *op)
 	if (has_limit(op)) {
 		order_after_claim(op);
 		edo_io_idle_begin(time, op->sio, edo_time_now(time), &io->edo_idle_seen_);
-	} else { /* Acquire: pairs with the count of an expiry in idle.c. */
-		io->edo_idle_seen_ = edo_load(&op->sio->idle_expirations, acquire);
+	} else { /* Relaxed: a number by itself, only compared with what it is later. */
+		io->edo_idle_seen_ = edo_load(&op->sio->idle_expirations, relaxed);
 	}
 }
 
