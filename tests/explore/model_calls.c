@@ -68,6 +68,16 @@ static void reads_twice(void *unused)
 	reads(unused);
 }
 
+/* What the call found out is noted in the same word, in which the end looks for calls. */
+static void reads_and_clears(void *unused)
+{
+	edo_ready seen = { .events = EDO_READABLE,
+			   .edo_seen_ = edo_load(&registered.sio->readiness, relaxed) };
+
+	reads(unused);
+	edo_io_clear(registered.sio, EDO_READING, seen);
+}
+
 /* Another task reads as well. */
 static void reads_with_another(void *unused)
 {
@@ -83,6 +93,14 @@ static void reads_until_shut_down(void *unused)
 
 	(void)unused;
 	explore_check(rc == 0 || rc == -ESHUTDOWN);
+}
+
+/* ---- events ---- */
+
+static void sets_readable(void *unused)
+{
+	(void)unused;
+	rig_io_event(registered.sio, EDO_IS_READABLE);
 }
 
 /* ---- ends ---- */
@@ -186,6 +204,27 @@ static void two_calls_and_a_close(void)
 	end();
 }
 
+static void a_call_its_clear_and_a_close(void)
+{
+	begin();
+	sets_readable(NULL);
+	explore_start(reads_and_clears, NULL);
+	explore_start(closes, NULL);
+	explore_join_all();
+	end();
+}
+
+static void a_call_its_clear_an_event_and_a_close(void)
+{
+	begin();
+	sets_readable(NULL);
+	explore_start(reads_and_clears, NULL);
+	explore_start(sets_readable, NULL);
+	explore_start(closes, NULL);
+	explore_join_all();
+	end();
+}
+
 static void two_directions_and_a_close(void)
 {
 	begin();
@@ -250,12 +289,6 @@ static void a_call_and_a_shutdown(void)
 	end();
 }
 
-static void sets_readable(void *unused)
-{
-	(void)unused;
-	rig_io_event(registered.sio, EDO_IS_READABLE);
-}
-
 static void a_call_an_event_and_a_close(void)
 {
 	begin();
@@ -317,6 +350,9 @@ static void a_late_call_a_refusal_and_the_next_use(void)
 static const struct explore_model models[] = {
 	{ "a call meets a close", a_call_and_a_close, ALL, ALL },
 	{ "two calls meet a close", two_calls_and_a_close, ALL, ALL },
+	{ "a call that clears meets a close", a_call_its_clear_and_a_close, ALL, ALL },
+	{ "a call that clears meets an event and a close", a_call_its_clear_an_event_and_a_close,
+	  ALL, ALL },
 	{ "calls in two directions meet a close", two_directions_and_a_close, ALL, ALL },
 	{ "two close at once", two_closes, ALL, ALL },
 	{ "a call meets two closes", a_call_and_two_closes, ALL, ALL },
