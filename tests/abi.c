@@ -70,12 +70,13 @@ OFFSET(edo_deadline, edo_depth_, 48);
 OFFSET(edo_deadline, edo_outer_was_cancelled_, 52);
 
 /* <edo/task.h> */
-SIZE(edo_task_wait_future, 24);
+SIZE(edo_task_wait_future, 32);
 ALIGN(edo_task_wait_future, 8);
 OFFSET(edo_task_wait_future, future, 0);
 OFFSET(edo_task_wait_future, result, 8);
-OFFSET(edo_task_wait_future, edo_registered_, 12);
+OFFSET(edo_task_wait_future, fate, 12);
 OFFSET(edo_task_wait_future, edo_task_, 16);
+OFFSET(edo_task_wait_future, edo_registered_, 24);
 SIZE(edo_yield_future, 16);
 ALIGN(edo_yield_future, 8);
 OFFSET(edo_yield_future, future, 0);
@@ -122,21 +123,23 @@ ALIGN(edo_timer, 8);
 OFFSET(edo_timer, future, 0);
 OFFSET(edo_timer, edo_entry_, 8);
 OFFSET(edo_timer, edo_deadline_, 56);
-SIZE(edo_timeout_future, 80);
+SIZE(edo_timeout_future, 88);
 ALIGN(edo_timeout_future, 8);
 OFFSET(edo_timeout_future, future, 0);
-OFFSET(edo_timeout_future, edo_inner_, 8);
-OFFSET(edo_timeout_future, edo_timer_, 16);
+OFFSET(edo_timeout_future, result, 8);
+OFFSET(edo_timeout_future, edo_inner_, 16);
+OFFSET(edo_timeout_future, edo_timer_, 24);
 SIZE(edo_interval, 80);
 ALIGN(edo_interval, 8);
 OFFSET(edo_interval, edo_timer_, 0);
 OFFSET(edo_interval, edo_period_, 64);
 OFFSET(edo_interval, edo_missed_, 72);
-SIZE(edo_interval_future, 24);
+SIZE(edo_interval_future, 32);
 ALIGN(edo_interval_future, 8);
 OFFSET(edo_interval_future, future, 0);
-OFFSET(edo_interval_future, at, 8);
-OFFSET(edo_interval_future, edo_interval_, 16);
+OFFSET(edo_interval_future, result, 8);
+OFFSET(edo_interval_future, at, 16);
+OFFSET(edo_interval_future, edo_interval_, 24);
 
 /* <edo/io.h> */
 SIZE(edo_ready, 16);
@@ -157,10 +160,11 @@ OFFSET(edo_async_fd, edo_interest_, 20);
 SIZE(edo_async_fd_future, 56);
 ALIGN(edo_async_fd_future, 8);
 OFFSET(edo_async_fd_future, future, 0);
-OFFSET(edo_async_fd_future, ready, 8);
-OFFSET(edo_async_fd_future, edo_afd_, 24);
-OFFSET(edo_async_fd_future, edo_interest_, 48);
-OFFSET(edo_async_fd_future, edo_claimed_, 52);
+OFFSET(edo_async_fd_future, result, 8);
+OFFSET(edo_async_fd_future, edo_interest_, 12);
+OFFSET(edo_async_fd_future, edo_claimed_, 14);
+OFFSET(edo_async_fd_future, ready, 16);
+OFFSET(edo_async_fd_future, edo_afd_, 32);
 
 /* <edo/net.h> */
 SIZE(edo_addr, 32);

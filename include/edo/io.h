@@ -69,12 +69,15 @@ EDO_API int edo_async_fd_get(edo_async_fd *afd);
 /** A wait for readiness. Storage: the caller's. */
 typedef struct edo_async_fd_future {
 	edo_future future;
-	/** What it is ready for, once this future's result is 0. */
+	/** 0, or why it will not be ready; once this future is. */
+	int result;
+	/* private */
+	uint16_t edo_interest_;
+	uint16_t edo_claimed_;
+	/** What the descriptor is ready for, once the result is 0. */
 	edo_ready ready;
 	/* private */
 	edo_async_fd edo_afd_;
-	uint32_t edo_interest_;
-	uint32_t edo_claimed_;
 } edo_async_fd_future;
 
 /**

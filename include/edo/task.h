@@ -59,11 +59,13 @@ EDO_API EDO_NODISCARD int edo_task_wait(edo_task *task, int *result);
 /** The wait of edo_task_wait() as a future. Storage: the caller's; the handle must outlive it. */
 typedef struct edo_task_wait_future {
 	edo_future future;
-	/** What the task ended with, once this future is ready. */
+	/** What the task ended with, once the wait's fate is 0; else the same as that. */
 	int result;
+	/** The fate of the wait itself, once ready: 0: the task has ended; -EBUSY, -EDEADLK, -EINVAL. */
+	int fate;
 	/* private */
-	bool edo_registered_;
 	edo_task *edo_task_;
+	bool edo_registered_;
 } edo_task_wait_future;
 
 /** Sets @p wait up for @p task. One wait a task at a time: a second one gets -EBUSY. */

@@ -83,7 +83,8 @@ typedef struct edo_timer_entry {
  * It enters the wheel at its first poll, belongs to the runtime that polled it from then on, and
  * must not be copied or freed until it has fired or edo_timer_drop() has returned.
  * Results: 0: its time has come; -EINVAL: no runtime; -EOPNOTSUPP; -EXDEV: polled on another
- * runtime; -ESHUTDOWN: its runtime ended.
+ * runtime; -ESHUTDOWN: its runtime ended. Where the result itself is not at hand, as after
+ * edo_select(), edo_timer_has_fired() tells whether it was 0.
  *
  * Threads: one at a time polls, resets or drops it.
  */
@@ -130,6 +131,8 @@ EDO_API bool edo_timer_has_fired(const edo_timer *timer);
  */
 typedef struct edo_timeout_future {
 	edo_future future;
+	/** What it came to, once ready: the inner future's result, -ETIMEDOUT, or the timer's error. */
+	int result;
 	/* private */
 	edo_future *edo_inner_;
 	edo_timer edo_timer_;
@@ -173,10 +176,12 @@ typedef struct edo_interval {
 EDO_API int edo_interval_init(edo_interval *interval, edo_instant start, edo_duration period,
 			      edo_missed missed);
 
-/** The wait for one tick. Dropped, the tick is not lost: the next wait gets it. */
+/** The wait for one tick. Dropped, the tick is not lost: the next wait gets it. Storage: the caller's. */
 typedef struct edo_interval_future {
 	edo_future future;
-	/** The instant for which the tick was planned, once ready. */
+	/** 0, or why there will be no tick (as edo_interval_tick()); once ready. */
+	int result;
+	/** The instant for which the tick was planned, once the result is 0. */
 	edo_instant at;
 	/* private */
 	edo_interval *edo_interval_;

@@ -63,9 +63,8 @@ static edo_poll register_or_see(edo_task_wait_future *wait, edo_context *cx)
 	return register_waker(wait, cx) ? EDO_PENDING : EDO_READY;
 }
 
-static edo_poll wait_poll(edo_future *future, edo_context *cx)
+static edo_poll poll_task(edo_task_wait_future *wait, edo_context *cx)
 {
-	edo_task_wait_future *wait = edo_container_of(future, edo_task_wait_future, future);
 	edo_task *task = wait->edo_task_;
 
 	if (!task)
@@ -82,6 +81,17 @@ static edo_poll wait_poll(edo_future *future, edo_context *cx)
 		return EDO_PENDING;
 	wait->result = task->result;
 	return EDO_READY;
+}
+
+/* A wait that failed must not read as a task that ended with 0. */
+static edo_poll wait_poll(edo_future *future, edo_context *cx)
+{
+	edo_task_wait_future *wait = edo_container_of(future, edo_task_wait_future, future);
+	edo_poll polled = poll_task(wait, cx);
+
+	if (polled < 0 && polled != EDO_PENDING)
+		wait->fate = wait->result = polled;
+	return polled;
 }
 
 static void wait_drop(edo_future *future)

@@ -341,6 +341,7 @@ static void pitfall_p42_only_what_was_registered_for_is_waited_for_and_reported(
 	assert_int_equal(edo_async_fd_init(&reader, sockets[0], EDO_READABLE), 0);
 	assert_int_equal(poll_once(edo_async_fd_ready_start(&wait, &reader, EDO_WRITABLE)),
 			 -EINVAL);
+	assert_int_equal(wait.result, -EINVAL); /* as after a select */
 	edo_future_drop(&wait.future);
 	assert_int_equal(edo_async_fd_drop(&reader), 0);
 

@@ -207,6 +207,27 @@ static void a_larger_result_is_read_from_the_tasks_struct(void **state)
 	edo_task_detach(task);
 }
 
+/* A task that ended with an error, or a wait that failed: the future says which. */
+static int tells_fates_apart(void *arg)
+{
+	edo_task_wait_future wait;
+
+	edo_await(edo_task_wait_start(&wait, arg));
+	if (wait.fate != 0 || wait.result != 42)
+		return -1;
+	edo_await(edo_task_wait_start(&wait, NULL));
+	return wait.fate == -EINVAL && wait.result == -EINVAL ? 0 : -2;
+}
+
+static void a_waits_future_tells_its_fate_from_the_tasks(void **state)
+{
+	edo_task *task = spawn(returns_42, NULL);
+
+	(void)state;
+	assert_int_equal(run_on(runtime, tells_fates_apart, task), 0);
+	edo_task_detach(task);
+}
+
 static edo_poll joins_in_a_poll(struct actor *actor, edo_context *cx)
 {
 	(void)cx;
@@ -245,6 +266,7 @@ static const struct CMUnitTest tests[] = {
 	WITH_RUNTIME(a_cancelled_joiner_keeps_the_handle),
 	WITH_RUNTIME(a_join_with_a_limit_can_be_tried_again),
 	WITH_RUNTIME(a_larger_result_is_read_from_the_tasks_struct),
+	WITH_RUNTIME(a_waits_future_tells_its_fate_from_the_tasks),
 	WITH_RUNTIME(a_join_inside_a_poll_is_a_deadlock_told),
 };
 

@@ -160,6 +160,26 @@ static void no_future_is_an_error(void **state)
 	assert_int_equal(run_on(runtime, limits_nothing, NULL), -EINVAL);
 }
 
+static int reads_results(void *arg)
+{
+	struct gate *gate = arg;
+	edo_timeout_future timeout;
+
+	edo_await(edo_timeout_start(&timeout, EDO_MS(1), &gate->future));
+	return timeout.result;
+}
+
+static void its_future_says_what_it_came_to(void **state)
+{
+	struct gate gate;
+
+	(void)state;
+	gate_init(&gate);
+	assert_int_equal(run_on(runtime, reads_results, &gate), -ETIMEDOUT);
+	gate_open(&gate);
+	assert_int_equal(run_on(runtime, reads_results, &gate), 0);
+}
+
 static int starts_and_drops(void *arg)
 {
 	struct gate *gate = arg;
@@ -197,6 +217,7 @@ static const struct CMUnitTest tests[] = {
 	WITH_RUNTIME(pitfall_p16_a_future_that_always_has_work_times_out_too),
 	WITH_RUNTIME(the_shorter_of_two_limits_counts),
 	WITH_RUNTIME(no_future_is_an_error),
+	WITH_RUNTIME(its_future_says_what_it_came_to),
 	WITH_RUNTIME(dropped_in_any_state_it_drops_the_inner_wait),
 };
 

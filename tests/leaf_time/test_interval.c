@@ -105,6 +105,29 @@ static int has_no_period(void *arg)
 	return 0;
 }
 
+/* As after a select, where nothing but the future tells. */
+static int reads_results(void *arg)
+{
+	edo_interval_future tick;
+	edo_interval interval;
+
+	(void)arg;
+	CHECK(edo_interval_init(&interval, edo_now(), EDO_MS(10), EDO_MISSED_BURST) == 0);
+	CHECK(edo_await(edo_interval_tick_start(&tick, &interval)) == 0 && tick.result == 0);
+	edo_interval_drop(&interval);
+	CHECK(edo_interval_init(&interval, 0, 0, EDO_MISSED_BURST) == -EINVAL);
+	CHECK(edo_await(edo_interval_tick_start(&tick, &interval)) == -EINVAL);
+	CHECK(tick.result == -EINVAL);
+	edo_interval_drop(&interval);
+	return 0;
+}
+
+static void a_ticks_future_says_what_it_came_to(void **state)
+{
+	(void)state;
+	in_paused_runtime(reads_results, NULL);
+}
+
 static void a_period_of_nothing_is_an_error(void **state)
 {
 	(void)state;
@@ -278,6 +301,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(delay_starts_a_new_grid_at_the_late_tick),
 	cmocka_unit_test(delay_keeps_its_grid_when_a_tick_is_only_usually_late),
 	cmocka_unit_test(skip_goes_on_at_the_next_multiple),
+	cmocka_unit_test(a_ticks_future_says_what_it_came_to),
 	cmocka_unit_test(a_period_of_nothing_is_an_error),
 	cmocka_unit_test(a_period_of_1_ns_is_served_as_fast_as_ticks_go),
 	cmocka_unit_test(pitfall_p08_no_sum_of_an_interval_overflows),

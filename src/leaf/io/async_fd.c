@@ -203,9 +203,10 @@ static struct edo_io_claim claim_of(const edo_async_fd_future *wait)
 				      } };
 }
 
-static uint32_t mask_of(struct edo_io_claim claim)
+static uint16_t mask_of(struct edo_io_claim claim)
 {
-	return (claim.held[EDO_READING] ? 1u : 0u) | (claim.held[EDO_WRITING] ? 2u : 0u);
+	return (uint16_t)((claim.held[EDO_READING] ? 1u : 0u) |
+			  (claim.held[EDO_WRITING] ? 2u : 0u));
 }
 
 static void unclaim(edo_async_fd_future *wait, struct edo_scheduled_io *sio)
@@ -245,9 +246,8 @@ static edo_poll poll_registered(edo_async_fd_future *wait, struct edo_scheduled_
 	return polled;
 }
 
-static edo_poll async_fd_poll(edo_future *future, edo_context *cx)
+static edo_poll poll_descriptor(edo_async_fd_future *wait, edo_context *cx)
 {
-	edo_async_fd_future *wait = edo_container_of(future, edo_async_fd_future, future);
 	struct edo_scheduled_io *sio;
 	int rc = check_driver(&wait->edo_afd_, cx->edo_driver_);
 
@@ -260,6 +260,16 @@ static edo_poll async_fd_poll(edo_future *future, edo_context *cx)
 	sio = edo_io_find(&cx->edo_driver_->io, wait->edo_afd_.edo_index_,
 			  wait->edo_afd_.edo_generation_);
 	return sio ? poll_registered(wait, sio, cx) : -EBADF;
+}
+
+static edo_poll async_fd_poll(edo_future *future, edo_context *cx)
+{
+	edo_async_fd_future *wait = edo_container_of(future, edo_async_fd_future, future);
+	edo_poll polled = poll_descriptor(wait, cx);
+
+	if (polled != EDO_PENDING)
+		wait->result = polled;
+	return polled;
 }
 
 static void async_fd_drop_wait(edo_future *future)
@@ -296,7 +306,7 @@ edo_future *edo_async_fd_ready_start(edo_async_fd_future *wait, edo_async_fd *af
 {
 	*wait = (edo_async_fd_future){
 		.future = { &ready_ops },
-		.edo_interest_ = (uint32_t)interest & afd->edo_interest_,
+		.edo_interest_ = (uint16_t)((uint32_t)interest & afd->edo_interest_),
 	};
 	if (was_ever_registered(afd) && !is_dead_original(afd))
 		wait->edo_afd_ = *afd;

@@ -31,9 +31,8 @@ static void drop_inner(edo_timeout_future *timeout)
 		edo_future_drop(inner);
 }
 
-static edo_poll timeout_poll(edo_future *future, edo_context *cx)
+static edo_poll poll_both(edo_timeout_future *timeout, edo_context *cx)
 {
-	edo_timeout_future *timeout = edo_container_of(future, edo_timeout_future, future);
 	bool had_budget = cx->edo_budget_ > 0;
 	edo_poll polled;
 
@@ -49,6 +48,16 @@ static edo_poll timeout_poll(edo_future *future, edo_context *cx)
 		return EDO_PENDING;
 	drop_inner(timeout);
 	return polled == EDO_READY ? -ETIMEDOUT : polled;
+}
+
+static edo_poll timeout_poll(edo_future *future, edo_context *cx)
+{
+	edo_timeout_future *timeout = edo_container_of(future, edo_timeout_future, future);
+	edo_poll polled = poll_both(timeout, cx);
+
+	if (polled != EDO_PENDING)
+		timeout->result = polled;
+	return polled;
 }
 
 static void timeout_drop(edo_future *future)
@@ -100,6 +109,7 @@ edo_future *edo_timeout_start(edo_timeout_future *timeout, edo_duration limit, e
 	struct edo_time_driver *time = time_of(edo_current_driver());
 
 	timeout->future.ops = time ? &timeout_ops : &unbegun_ops;
+	timeout->result = 0;
 	timeout->edo_inner_ = inner;
 	edo_timer_init(&timeout->edo_timer_,
 		       time ? deadline_after(edo_time_now(time), limit) : limit);

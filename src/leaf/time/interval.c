@@ -86,9 +86,8 @@ static void take_tick(edo_interval_future *tick, const edo_context *cx)
 	(void)edo_interval_reset_at(interval, next_tick(interval, tick->at, now_of(cx, tick->at)));
 }
 
-static edo_poll tick_poll(edo_future *future, edo_context *cx)
+static edo_poll poll_interval(edo_interval_future *tick, edo_context *cx)
 {
-	edo_interval_future *tick = edo_container_of(future, edo_interval_future, future);
 	edo_poll polled;
 
 	if (!tick->edo_interval_ || tick->edo_interval_->edo_period_ == 0)
@@ -96,6 +95,16 @@ static edo_poll tick_poll(edo_future *future, edo_context *cx)
 	polled = edo_future_poll(&tick->edo_interval_->edo_timer_.future, cx);
 	if (polled == EDO_READY)
 		take_tick(tick, cx);
+	return polled;
+}
+
+static edo_poll tick_poll(edo_future *future, edo_context *cx)
+{
+	edo_interval_future *tick = edo_container_of(future, edo_interval_future, future);
+	edo_poll polled = poll_interval(tick, cx);
+
+	if (polled != EDO_PENDING)
+		tick->result = polled;
 	return polled;
 }
 
