@@ -61,7 +61,7 @@ typedef struct edo_config {
 	bool start_paused;
 	/** Length of a timer tick in ns: 1 µs to 1 s; default 1 ms. Deadlines are rounded up to it. */
 	uint64_t timer_resolution;
-	/** Seed of every random choice the scheduler makes; 0: a different one each time. */
+	/** Seed of every random choice (edo_select() makes some); 0: a different one each time. */
 	uint64_t seed;
 	/** Look at events and timers after this many polls at the latest; default 61. */
 	uint32_t event_interval;

@@ -26,6 +26,7 @@ struct edo_runtime {
 	edo_allocator allocator;
 	char thread_name[16];
 	uint32_t entered; /* atomic: threads that have entered it or wait in it */
+	uint64_t draws;   /* atomic: fair choices made so far (draw.c) */
 	struct edo_attachment fibers;
 };
 
@@ -42,6 +43,12 @@ static inline struct edo_runtime *edo_runtime_of_scheduler(struct edo_scheduler 
 
 /* A new task begins: the handle goes to *handle, or is given back when that is NULL. */
 void edo_runtime_submit(struct edo_runtime *runtime, struct edo_task *task, edo_task **handle);
+
+/*
+ * A number below n (n > 0) for a fair choice on the runtime whose driver this is (NULL: on none). Repeats
+ * from run to run with the same seed, as long as one thread drives. Any thread.
+ */
+uint32_t edo_runtime_draw(struct edo_driver *driver, uint32_t n);
 
 /* Fills the defaults in. */
 void edo_config_resolve(edo_config *config, const edo_config *given);
