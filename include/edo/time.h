@@ -143,12 +143,22 @@ EDO_API edo_future *edo_timeout_start(edo_timeout_future *timeout, edo_duration 
 				      edo_future *inner);
 
 /**
+ * Sets @p timeout up round @p inner, until @p instant of the runtime's clock. A moment that has passed
+ * does not wait: then, and always with instant 0, @p inner is polled and if it is not ready that is -ETIMEDOUT.
+ */
+EDO_API edo_future *edo_timeout_until_start(edo_timeout_future *timeout, edo_instant instant,
+					    edo_future *inner);
+
+/**
  * Waits for @p inner, at most for @p limit.
  *
  * @return its result; -ETIMEDOUT; -EINVAL: no runtime; -EOPNOTSUPP: it has no time; else as edo_await().
  *         As cancel safe as @p inner
  */
 EDO_API int edo_timeout(edo_duration limit, edo_future *inner);
+
+/** As edo_timeout(), until @p instant; see edo_timeout_until_start(). */
+EDO_API int edo_timeout_until(edo_instant instant, edo_future *inner);
 
 /** What an interval does after ticks were missed. */
 typedef enum edo_missed {

@@ -116,6 +116,38 @@ edo_future *edo_timeout_start(edo_timeout_future *timeout, edo_duration limit, e
 	return &timeout->future;
 }
 
+/* A moment that has passed must not wait for the next tick, to which it would be rounded up. */
+static edo_poll look_at_the_clock_first(edo_future *future, edo_context *cx)
+{
+	edo_timeout_future *timeout = edo_container_of(future, edo_timeout_future, future);
+	edo_instant until = edo_timer_deadline(&timeout->edo_timer_);
+	struct edo_time_driver *time = time_of(cx->edo_driver_);
+
+	future->ops = &timeout_ops;
+	if (time && until <= edo_time_now(time))
+		edo_timer_init(&timeout->edo_timer_, 0);
+	return timeout_poll(future, cx);
+}
+
+EDO_FUTURE_OPS(until_ops, edo_timeout_future, future, look_at_the_clock_first, timeout_drop);
+
+edo_future *edo_timeout_until_start(edo_timeout_future *timeout, edo_instant instant,
+				    edo_future *inner)
+{
+	timeout->future.ops = instant > 0 ? &until_ops : &timeout_ops;
+	timeout->result = 0;
+	timeout->edo_inner_ = inner;
+	edo_timer_init(&timeout->edo_timer_, instant);
+	return &timeout->future;
+}
+
+int edo_timeout_until(edo_instant instant, edo_future *inner)
+{
+	edo_timeout_future timeout;
+
+	return edo_await(edo_timeout_until_start(&timeout, instant, inner));
+}
+
 int edo_timeout(edo_duration limit, edo_future *inner)
 {
 	edo_timeout_future timeout;
