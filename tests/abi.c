@@ -141,6 +141,26 @@ OFFSET(edo_interval_future, result, 8);
 OFFSET(edo_interval_future, at, 16);
 OFFSET(edo_interval_future, edo_interval_, 24);
 
+/* <edo/select.h> */
+SIZE(edo_select_future, 64);
+ALIGN(edo_select_future, 8);
+OFFSET(edo_select_future, future, 0);
+OFFSET(edo_select_future, result, 8);
+OFFSET(edo_select_future, winner, 12);
+OFFSET(edo_select_future, edo_futures_, 16);
+OFFSET(edo_select_future, edo_few_, 24);
+OFFSET(edo_select_future, edo_count_, 56);
+OFFSET(edo_select_future, edo_is_sound_, 60);
+OFFSET(edo_select_future, edo_is_in_order_, 61);
+SIZE(edo_join_all_future, 64);
+ALIGN(edo_join_all_future, 8);
+OFFSET(edo_join_all_future, future, 0);
+OFFSET(edo_join_all_future, result, 8);
+OFFSET(edo_join_all_future, edo_count_, 12);
+OFFSET(edo_join_all_future, edo_futures_, 16);
+OFFSET(edo_join_all_future, edo_results_, 24);
+OFFSET(edo_join_all_future, edo_few_, 32);
+
 /* <edo/io.h> */
 SIZE(edo_ready, 16);
 ALIGN(edo_ready, 8);

@@ -16,6 +16,7 @@
 #include <edo/io.h>
 #include <edo/net.h>
 #include <edo/runtime.h>
+#include <edo/select.h>
 #include <edo/task.h>
 #include <edo/time.h>
 #include <edo/waker.h>
