@@ -17,6 +17,7 @@
 #include <edo/net.h>
 #include <edo/runtime.h>
 #include <edo/select.h>
+#include <edo/sync.h>
 #include <edo/task.h>
 #include <edo/time.h>
 #include <edo/waker.h>
