@@ -39,7 +39,7 @@ struct oneshot {
 	bool was_sent;     /* the sender's */
 	bool was_received; /* the receiver's */
 	size_t size;       /* constant */
-	/* Atomic: the future that waits, so that a second one is refused. */
+	/* Atomic, relaxed: the future that waits, so that a second one is refused. */
 	const void *waiting_receiver, *waiting_sender;
 	edo_atomic_waker receiver, sender;
 	edo_item_drop_fn *drop; /* the receiver's, as the next */
@@ -95,7 +95,7 @@ static bool set_value(struct oneshot *oneshot, uint32_t *before)
 	do {
 		if (*before & CLOSED)
 			return false;
-		/* Release: the item. Acquire: the waker of who waits. */
+		/* Release: the item. Acquire: the look at the waker's place comes after its registration. */
 	} while (!edo_compare_exchange(&oneshot->state, before, *before | VALUE, acq_rel, relaxed));
 	return true;
 }
@@ -107,20 +107,23 @@ static void leave(struct oneshot *oneshot, uint32_t own, uint32_t others)
 		free(oneshot);
 }
 
-/* ---- one wait at a time on each side ---- */
+/*
+ * ---- one wait at a time on each side ----
+ *
+ * Relaxed: an end is used by one thread at a time, so the program has ordered one wait after the other. The mark
+ * only tells a second wait that there is one.
+ */
 
 static bool claim(const void **waiting, const void *who)
 {
 	const void *before = NULL;
 
-	/* Acquire: pairs with the release of the wait before. */
-	return edo_compare_exchange(waiting, &before, who, acquire, relaxed) || before == who;
+	return edo_compare_exchange(waiting, &before, who, relaxed, relaxed) || before == who;
 }
 
 static void give_up_claim(const void **waiting)
 {
-	/* Release: this wait's use of the waker's place is over. */
-	edo_store(waiting, NULL, release);
+	edo_store(waiting, NULL, relaxed);
 }
 
 /*
@@ -208,8 +211,7 @@ static bool lacks_something(edo_oneshot_rx *rx, const void *item)
 /* Nobody else waits: another wait would have to see the item first. */
 static bool is_others_wait(const struct oneshot *oneshot, const void *who)
 {
-	/* Acquire: as claim(). */
-	const void *waiting = edo_load(&oneshot->waiting_receiver, acquire);
+	const void *waiting = edo_load(&oneshot->waiting_receiver, relaxed);
 
 	return waiting && waiting != who;
 }
