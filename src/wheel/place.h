@@ -65,10 +65,13 @@ static inline uint64_t edo_wheel_load_when(const edo_wheel_timer *timer)
 	return __atomic_load_n(&timer->when, __ATOMIC_RELAXED);
 }
 
-/* Relaxed, and a store: only the owner, who is the caller, writes it. */
+/*
+ * A store: only the owner, who is the caller, writes it. Release: whoever finds this value without the
+ * owner's lock sees what the owner did before.
+ */
 static inline void edo_wheel_store_when(edo_wheel_timer *timer, uint64_t when)
 {
-	__atomic_store_n(&timer->when, when, __ATOMIC_RELAXED);
+	__atomic_store_n(&timer->when, when, __ATOMIC_RELEASE);
 }
 
 /* Keeps top_opens (W5) at the earliest lap of all that lie in the slot. */

@@ -105,8 +105,8 @@ void *__tsan_memset(void *place, int value, size_t size)
 /* Orders as the compiler numbers them. */
 static enum explore_order order_of(int order)
 {
-	explore_check(order == __ATOMIC_RELAXED);
-	return EXPLORE_RELAXED;
+	explore_check(order == __ATOMIC_RELAXED || order == __ATOMIC_RELEASE);
+	return order == __ATOMIC_RELEASE ? EXPLORE_RELEASE : EXPLORE_RELAXED;
 }
 
 uint64_t __tsan_atomic64_load(const volatile uint64_t *place, int order);

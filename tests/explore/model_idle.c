@@ -302,6 +302,27 @@ static void fires_while_bytes_move(void)
 	end();
 }
 
+static void looks(void *waiter)
+{
+	edo_poll polled = poll_waiter(waiter);
+
+	explore_check(polled == EDO_PENDING || (polled == -ETIMEDOUT && expirations() == 1));
+}
+
+/* Told of it or not, the limit runs anew. */
+static void has_fired_and_bytes_move(void)
+{
+	begin_due(LIMIT);
+	begins(&writer);
+	turns(NULL);
+	explore_start(makes_progress, NULL);
+	explore_start(looks, &reader);
+	explore_join_all();
+	explore_check(has_expired(&writer) == (expirations() == 1));
+	explore_check(armed_for() == now_in_ticks() + LIMIT);
+	end();
+}
+
 /* The one who begins then has it with the other, or a limit of its own. */
 static void fires_while_another_begins(void)
 {
@@ -479,6 +500,65 @@ static void is_lifted_while_one_begins(void)
 	end();
 }
 
+/* Two set a limit at once: the one that stands is the one that runs. */
+static void two_set_a_limit(void *first, void *second)
+{
+	uint64_t limit;
+
+	begin(LIMIT);
+	begins(&reader);
+	explore_start(sets, first);
+	explore_start(sets, second);
+	explore_join_all();
+	limit = edo_load(&registered.sio->idle_limit, relaxed) / TICK;
+	explore_check(armed_for() == (limit ? now_in_ticks() + limit : 0));
+	end();
+}
+
+static void is_lifted_and_set_at_once(void)
+{
+	two_set_a_limit(ticks(0), ticks(SHORTER));
+}
+
+static void is_set_twice_at_once(void)
+{
+	two_set_a_limit(ticks(SHORTER), ticks(LONGER));
+}
+
+static void is_shortened_while_bytes_move(void)
+{
+	begin(LONGER);
+	begins(&reader);
+	explore_clock_advance(TICK);
+	explore_start(makes_progress, NULL);
+	explore_start(sets, ticks(SHORTER));
+	explore_join_all();
+	check_that_it_passes_in(&reader, SHORTER);
+	end();
+}
+
+static void is_shortened_while_one_begins(void)
+{
+	begin(LONGER);
+	explore_clock_advance(TICK);
+	explore_start(begins, &reader);
+	explore_start(sets, ticks(SHORTER));
+	explore_join_all();
+	check_that_it_passes_in(&reader, SHORTER);
+	end();
+}
+
+/* The first limit of a stream: what is armed then has never been armed before. */
+static void is_first_set_while_one_begins(void)
+{
+	begin(0);
+	explore_start(begins, &reader);
+	explore_start(sets, ticks(SHORTER));
+	explore_join_all();
+	check_that_it_passes_in(&reader, SHORTER);
+	end();
+}
+
 /* ---- the end of the registration ---- */
 
 static void deregisters(void *unused)
@@ -652,6 +732,20 @@ static void registers_anew_with_a_limit(void *unused)
 	set_limit(SHORTER);
 }
 
+static void next_use_s_limit_and_old_progress(void)
+{
+	begin(LONGER);
+	begins(&reader);
+	first_use = registered;
+	explore_start(makes_old_progress, NULL);
+	explore_start(registers_anew_with_a_limit, NULL);
+	explore_join_all();
+	init_waiter(&writer, EDO_WRITING);
+	begins(&writer);
+	check_that_it_passes_in(&writer, SHORTER);
+	end();
+}
+
 static void next_use_s_limit_and_an_old_look(void)
 {
 	begin_due(LIMIT);
@@ -719,6 +813,7 @@ static const struct explore_model models[] = {
 	{ "fires, and both are told", fires_for_both, { 3, 2 }, ALL },
 	{ "has fired, and two look", two_look_at_what_has_fired, ALL, ALL },
 	{ "fires while bytes move", fires_while_bytes_move, ALL, ALL },
+	{ "has fired, and is looked at while bytes move", has_fired_and_bytes_move, ALL, ALL },
 	{ "fires while another begins", fires_while_another_begins, ALL, ALL },
 	{ "has fired, one is told, another begins", told_while_another_begins, { 2, 2 }, { 3, 2 } },
 	{ "fires, one is told, another begins",
@@ -735,6 +830,11 @@ static const struct explore_model models[] = {
 	{ "fires while it is lifted", fires_while_it_is_lifted, ALL, ALL },
 	{ "is lifted while bytes move", is_lifted_while_bytes_move, ALL, ALL },
 	{ "is lifted while one begins", is_lifted_while_one_begins, ALL, ALL },
+	{ "is lifted and set at once", is_lifted_and_set_at_once, ALL, ALL },
+	{ "is set twice at once", is_set_twice_at_once, ALL, ALL },
+	{ "is shortened while bytes move", is_shortened_while_bytes_move, ALL, ALL },
+	{ "is shortened while one begins", is_shortened_while_one_begins, ALL, ALL },
+	{ "is set for the first time while one begins", is_first_set_while_one_begins, ALL, ALL },
 	{ "fires while the registration ends", fires_while_it_ends, { 3, 2 }, ALL },
 	{ "the registration ends while bytes move", ends_while_bytes_move, ALL, ALL },
 	{ "the registration ends while one begins", ends_while_one_begins, ALL, ALL },
@@ -745,6 +845,7 @@ static const struct explore_model models[] = {
 	  next_use_and_old_progress_after_firing, ALL, ALL },
 	{ "an old beginning meets the slot's next use", next_use_and_an_old_begin, ALL, ALL },
 	{ "an old look meets the slot's next use", next_use_and_an_old_look, ALL, ALL },
+	{ "old progress meets the next use's limit", next_use_s_limit_and_old_progress, ALL, ALL },
 	{ "an old look meets the next use's limit", next_use_s_limit_and_an_old_look, ALL, ALL },
 	{ "shut down while one waits", shut_down_while_one_waits, ALL, ALL },
 	{ "shut down while bytes move", shut_down_while_bytes_move, ALL, ALL },

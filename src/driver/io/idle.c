@@ -8,11 +8,10 @@
  * the driver's end there is none.
  *
  * Two tasks, a reader and a writer, use one entry, so T4's one owner at a time is whoever has the
- * registration's lock: arming is done under it, after a look at the generation and the limit. Without it
- * an armed entry may be moved to a later tick, which is one compare-and-swap and harmless whoever
- * does it, and disarmed, which is done under the shard's lock; whoever disarms has first seen to it, under
- * the registration's lock, that nobody arms by the old limit any more. Wakes are made with no lock
- * held.
+ * registration's lock: it is armed and taken out under it, after a look at the generation and the limit. Without
+ * it an armed entry may be moved to a later tick, which is one compare-and-swap and harmless whoever does it.
+ * Whoever ends the registration disarms it after the lock, once nobody arms any more. Wakes are made with no
+ * lock held.
  */
 #include "base/hot.h"
 #include "driver/io/scheduled_io.h"
@@ -60,12 +59,13 @@ static uint64_t tick_after(const struct edo_time_driver *time, uint64_t now, uin
  */
 static bool extend(struct edo_scheduled_io *sio, uint64_t tick)
 {
-	/* Relaxed: a tick carries nothing else, and what is not a tick is looked at under the lock. */
+	/* Relaxed: the swap decides, and what is not a tick is looked at under the lock. */
 	uint64_t cell = edo_load(&sio->idle.edo_node_.when, relaxed);
 
 	while (cell != 0 && cell <= EDO_TICK_MAX) {
+		/* Acquire: whoever moves what was armed by another limit sees that limit, see restart(). */
 		if (cell >= tick ||
-		    edo_compare_exchange(&sio->idle.edo_node_.when, &cell, tick, relaxed, relaxed))
+		    edo_compare_exchange(&sio->idle.edo_node_.when, &cell, tick, acquire, relaxed))
 			return true;
 	}
 	return false;
@@ -85,6 +85,15 @@ static int arm_if_wanted(struct edo_time_driver *time, struct edo_scheduled_io *
 	return edo_entry_arm(time, &sio->idle, tick, &waker);
 }
 
+/* With the lock released: what arming came to. */
+static int tell(struct edo_scheduled_io *sio, int rc)
+{
+	if (rc != -ETIME)
+		return rc;
+	wake_both(sio); /* it has expired already */
+	return 0;
+}
+
 static int arm(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now)
 {
 	int rc;
@@ -92,13 +101,23 @@ static int arm(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint6
 	edo_lock_acquire(&sio->lock, EDO_RANK_IO);
 	rc = arm_if_wanted(time, sio, now);
 	edo_lock_release(&sio->lock, EDO_RANK_IO);
-	if (rc != -ETIME)
-		return rc;
-	wake_both(sio); /* it has expired already */
-	return 0;
+	return tell(sio, rc);
 }
 
-/* A new limit may be a shorter one, so the old one is disarmed first. */
+/*
+ * By the limit that now holds, which may be a shorter one, so what is armed is taken out first. All of it is done
+ * under the lock: in between another thread would write where the entry is while this one reads it.
+ */
+static int arm_anew(struct edo_time_driver *time, struct edo_scheduled_io *sio)
+{
+	edo_waker disarmed = edo_entry_take(time, &sio->idle);
+	int rc = arm_if_wanted(time, sio, edo_time_now(time));
+
+	edo_lock_release(&sio->lock, EDO_RANK_IO);
+	edo_waker_drop(&disarmed);
+	return tell(sio, rc);
+}
+
 int edo_io_idle_set(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t limit)
 {
 	if (limit == EDO_FOREVER)
@@ -106,17 +125,22 @@ int edo_io_idle_set(struct edo_time_driver *time, struct edo_scheduled_io *sio, 
 	edo_lock_acquire(&sio->lock, EDO_RANK_IO);
 	edo_store(&sio->idle_limit, limit, relaxed); /* under the lock */
 	edo_store(&sio->idle_started, 0, relaxed);   /* the next operation starts it anew */
-	edo_lock_release(&sio->lock, EDO_RANK_IO);
-	edo_entry_drop(&sio->idle);
-	/* Also without a limit: another thread may have set one, whose entry has been dropped here. */
-	return arm(time, sio, edo_time_now(time));
+	return arm_anew(time, sio);
 }
 
+/*
+ * Whoever has moved, by a limit that it read before, what was armed by a newer and shorter one (or by the slot's
+ * next use), has postponed that: it is armed anew.
+ */
 static void restart(struct edo_time_driver *time, struct edo_scheduled_io *sio, uint64_t now,
 		    uint64_t limit)
 {
-	if (!extend(sio, tick_after(time, now, limit)))
+	if (!extend(sio, tick_after(time, now, limit))) {
 		(void)arm(time, sio, now);
+	} else if (edo_load(&sio->idle_limit, relaxed) != limit) { /* ordered by extend() */
+		edo_lock_acquire(&sio->lock, EDO_RANK_IO);
+		(void)arm_anew(time, sio);
+	}
 }
 
 /*

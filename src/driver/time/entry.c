@@ -372,6 +372,13 @@ static void drop_armed(edo_timer_entry *entry)
 	edo_waker_drop(&waker);
 }
 
+edo_waker edo_entry_take(struct edo_time_driver *time, edo_timer_entry *entry)
+{
+	if (edo_entry_is_armed(entry))
+		return take_out(time, entry, EDO_TICK_UNARMED);
+	return (edo_waker){ NULL, NULL };
+}
+
 void edo_entry_drop(edo_timer_entry *entry)
 {
 	if (edo_entry_is_armed(entry)) {

@@ -212,6 +212,12 @@ int edo_entry_arm(struct edo_time_driver *time, edo_timer_entry *entry, uint64_t
  */
 void edo_entry_drop(edo_timer_entry *entry);
 
+/*
+ * Disarms what is armed in `time`, which does not end meanwhile; for callers that hold a lock above the shards'. The
+ * waker is theirs to drop, once they hold none.
+ */
+edo_waker edo_entry_take(struct edo_time_driver *time, edo_timer_entry *entry);
+
 bool edo_entry_has_fired(const edo_timer_entry *entry);
 bool edo_entry_is_armed(const edo_timer_entry *entry);
 
