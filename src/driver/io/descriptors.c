@@ -40,7 +40,8 @@ int edo_descriptors_reserve(struct edo_io_driver *io, int fd)
 
 	if (place.chunk >= EDO_SLAB_CHUNKS)
 		return -ENOMEM;
-	if (edo_load(&io->descriptors.chunks[place.chunk], acquire)) /* pairs with install() */
+	/* Relaxed: it is not looked into here; whoever does reads it again, see entry_of(). */
+	if (edo_load(&io->descriptors.chunks[place.chunk], relaxed))
 		return 0;
 	fresh = memory->allocate(memory->context, chunk_size(place.chunk), sizeof *fresh);
 	if (!fresh)

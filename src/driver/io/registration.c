@@ -63,8 +63,8 @@ static int enter(struct edo_io_driver *io, struct edo_scheduled_io *sio)
 static void undo(struct edo_io_driver *io, struct edo_scheduled_io *sio)
 {
 	edo_lock_acquire(&sio->lock, EDO_RANK_IO);
-	/* Release: as in end_use(). */
-	edo_store(&sio->generation, sio->generation + 1, release);
+	/* Relaxed: nobody was ever told this generation, so nobody's call has to see what came before its end. */
+	edo_store(&sio->generation, sio->generation + 1, relaxed);
 	edo_lock_release(&sio->lock, EDO_RANK_IO);
 	edo_slab_undo_acquire(&io->slab, sio);
 }
