@@ -247,23 +247,13 @@ static void run_channel_ping_pong(struct bench *bench)
 	scene_end(&scene);
 }
 
-/* ---- oneshot: made, sent, received, released by one task ---- */
+/* ---- oneshot: made, sent, awaited and released by one task ---- */
 
-static int one_oneshot(void)
+static int make_and_send(edo_oneshot_tx **tx, edo_oneshot_rx **rx, const uint64_t *item)
 {
-	edo_oneshot_tx *tx;
-	edo_oneshot_rx *rx;
-	uint64_t item = 0;
-	int rc = edo_oneshot_create(&tx, &rx, sizeof item);
+	int rc = edo_oneshot_create(tx, rx, sizeof *item);
 
-	if (rc < 0)
-		return rc;
-	rc = edo_oneshot_send(tx, &item);
-	if (rc == 0)
-		rc = edo_oneshot_try_recv(rx, &item);
-	edo_oneshot_tx_release(tx);
-	edo_oneshot_rx_release(rx);
-	return rc;
+	return rc < 0 ? rc : edo_oneshot_send(*tx, item);
 }
 
 static int fiber_oneshots(void *arg)
@@ -276,10 +266,7 @@ static int fiber_oneshots(void *arg)
 		edo_oneshot_rx *rx;
 		uint64_t item;
 
-		rc = edo_oneshot_create(&tx, &rx, sizeof i);
-		if (rc < 0)
-			break;
-		rc = edo_oneshot_send(tx, &i);
+		rc = make_and_send(&tx, &rx, &i);
 		if (rc == 0)
 			rc = edo_oneshot_recv(rx, &item);
 		edo_oneshot_tx_release(tx);
@@ -290,7 +277,10 @@ static int fiber_oneshots(void *arg)
 
 struct oneshots {
 	edo_async async;
-	uint64_t left;
+	edo_oneshot_tx *tx;
+	edo_oneshot_rx *rx;
+	uint64_t left, item;
+	edo_oneshot_recv_future recv;
 };
 
 static edo_poll oneshots_poll(edo_future *future, edo_context *cx)
@@ -298,9 +288,13 @@ static edo_poll oneshots_poll(edo_future *future, edo_context *cx)
 	struct oneshots *me = edo_container_of(future, struct oneshots, async.future);
 
 	EDO_BEGIN(me, cx);
-	for (; me->left > 0; me->left--)
-		if (one_oneshot() < 0)
+	for (; me->left > 0; me->left--) {
+		if (make_and_send(&me->tx, &me->rx, &me->left) < 0)
 			EDO_RETURN(-1);
+		EDO_AWAIT(edo_oneshot_recv_start(&me->recv, me->rx, &me->item));
+		edo_oneshot_tx_release(me->tx);
+		edo_oneshot_rx_release(me->rx);
+	}
 	EDO_END(0);
 }
 
@@ -322,6 +316,6 @@ const struct workload sync_workloads[] = {
 	{ "mpsc_unbounded", run_mpsc_unbounded, "the same without a bound: style, flavor, n, ops" },
 	{ "channel_ping_pong", run_channel_ping_pong,
 	  "an item there and back, two channels of one place: style, flavor, ops" },
-	{ "oneshot", run_oneshot, "made, sent, received, released: style, flavor, ops" },
+	{ "oneshot", run_oneshot, "made, sent, awaited, released: style, flavor, ops" },
 	{ 0 },
 };

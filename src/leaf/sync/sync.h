@@ -23,14 +23,16 @@
 enum { EDO_ITEM_ALIGN = 16 };
 _Static_assert(_Alignof(max_align_t) >= EDO_ITEM_ALIGN, "malloc aligns to less than items need");
 
-/* Small items are the usual ones, and a call costs more than their copy. */
+/* Small items are the usual ones, and a call costs more than their copy. No address: they have no size. */
 static inline void edo_item_copy(void *to, const void *from, size_t size)
 {
+	if (!to || !from)
+		return;
 	if (EDO_LIKELY(size == sizeof(uint64_t)))
 		memcpy(to, from, sizeof(uint64_t));
 	else if (size == sizeof(uint32_t))
 		memcpy(to, from, sizeof(uint32_t));
-	else if (size > 0)
+	else
 		memcpy(to, from, size);
 }
 
