@@ -193,8 +193,8 @@ static int start_echo(const struct scene *scene, edo_mpsc_tx **there, edo_mpsc_r
 static int fiber_pings(void *arg)
 {
 	struct scene *scene = arg;
-	edo_mpsc_tx *there;
-	edo_mpsc_rx *back;
+	edo_mpsc_tx *there = NULL;
+	edo_mpsc_rx *back = NULL;
 	int rc = start_echo(scene, &there, &back);
 
 	for (uint64_t i = 0; i < scene->ops && rc == 0; i++) {
