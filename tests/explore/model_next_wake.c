@@ -248,7 +248,7 @@ static const struct explore_model models[] = {
 	{ "a reset to earlier ends a sleep", a_reset_to_earlier, ALL, ALL },
 	{ "two insertions disturb one sleep", two_inserters, { 3, 2 }, ALL },
 	{ "two hold the driver by turns", two_holders, ALL, ALL },
-	{ "two hold, two insert", two_holders_two_inserters, { 2, 1 }, { 3, 2 } },
+	{ "two hold, two insert", two_holders_two_inserters, { 1, 1 }, { 2, 1 } },
 };
 
 EXPLORE_MAIN(models)

@@ -152,7 +152,7 @@ static void count_if_fired(struct edo_scheduled_io *sio)
 	if (!edo_entry_has_fired(&sio->idle))
 		return;
 	edo_store(&sio->idle_started, 0, relaxed); /* the next operation starts it anew */
-	/* Release: pairs with the loads in begin and expired. */
+	/* Release: pairs with the load in begin. */
 	edo_store(&sio->idle_expirations, sio->idle_expirations + 1, release);
 	/* Release: whoever finds it unarmed has the count. Pairs with edo_entry_has_fired(). */
 	edo_store(&sio->idle.edo_node_.when, EDO_TICK_UNARMED, release);
@@ -202,5 +202,6 @@ bool edo_io_idle_expired(struct edo_time_driver *time, struct edo_scheduled_io *
 	(void)time;
 	if (edo_load(&sio->idle_limit, relaxed) != 0)
 		count_expiry(sio, generation);
-	return edo_load(&sio->idle_expirations, acquire) != seen; /* pairs with count_if_fired() */
+	/* Relaxed: whoever has found the entry no longer fired has the count with it, see count_if_fired(). */
+	return edo_load(&sio->idle_expirations, relaxed) != seen;
 }
