@@ -70,16 +70,14 @@ static _Noreturn void fail(const char *what, const char *state, const void *call
 void arena_check(const void *place, size_t size, const char *what, const void *caller)
 {
 	static const char *const names[] = { "unallocated", "live", "freed", "free" };
-	uint8_t state;
+	size_t last;
 
 	if (!arena_has(place))
 		return;
-	state = arena->grains[grain_of(place)];
-	if (state != LIVE)
-		fail(what, names[state], caller);
-	state = arena->grains[grain_of((const char *)place + size - 1)];
-	if (state != LIVE)
-		fail(what, names[state], caller);
+	last = grain_of((const char *)place + size - 1);
+	for (size_t grain = grain_of(place); grain <= last; grain++)
+		if (arena->grains[grain] != LIVE)
+			fail(what, names[arena->grains[grain]], caller);
 }
 
 static void *allocate(size_t size, size_t align, const void *caller)

@@ -158,6 +158,9 @@ static bool let_time_pass(void)
 	engine->writes++;
 	engine_expire();
 	for (unsigned i = 0; i < engine->count; i++)
+		if (!engine->threads[i].has_ended && engine->threads[i].next.kind == STEP_ACQUIRE)
+			order_before_time_passes(&engine->threads[i]);
+	for (unsigned i = 0; i < engine->count; i++)
 		clock_join(&everything, &engine->threads[i].before);
 	for (unsigned i = 0; i < engine->count; i++) {
 		clock_join(&engine->threads[i].before, &everything);
@@ -461,6 +464,10 @@ void engine_begin(void)
 	arena_begin();
 	report_begin();
 	(void)dl_iterate_phdr(find_variables, NULL);
+	if (locals_size() > MAX_LOCALS) {
+		(void)fprintf(stderr, "explore: more than %d bytes of thread-locals\n", MAX_LOCALS);
+		_Exit(2);
+	}
 	pristine = explore_pages(variables_size);
 	memcpy(pristine, variables, variables_size);
 }

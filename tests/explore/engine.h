@@ -127,8 +127,9 @@ struct meeting {
 	uint16_t last[EXPLORE_THREADS][STEP_CONFLICTING]; /* event number + 1 */
 	struct clock before[STEP_CONFLICTING];
 	/* locks */
-	int holder; /* thread number + 1 */
-	const struct stamp *released;
+	int holder;                   /* thread number + 1 */
+	const struct stamp *released; /* in the era in which it was */
+	uint32_t era;
 };
 
 /* Inside one run; engine.c. */
@@ -183,6 +184,8 @@ void order_begin(void);
 /* The step that its thread announced is done now: tells the search of conflicts, joins clocks. */
 void order_event(struct explore_thread *thread);
 struct meeting *order_meeting(const void *object);
+/* Before time passes, for a thread that is blocked. */
+void order_before_time_passes(struct explore_thread *thread);
 bool order_are_independent(const struct step *a, const struct step *b);
 /*
  * Event `number` conflicts with the one just done: who could go first instead. The threads (bits) whose
@@ -219,6 +222,8 @@ void search_repeat(void);
 
 void memory_begin(void);
 /* Back to plain memory: all that was stored happened before what comes. */
+/* How often it was settled; stamps are valid in one era. */
+uint32_t memory_era(void);
 void memory_settle(void);
 /* All that the thread knows and has done; what it does from now on is not in it. */
 const struct stamp *memory_stamp(struct explore_thread *thread);

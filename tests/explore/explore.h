@@ -21,8 +21,9 @@
  *
  * Not found: what needs a load to see a store that is made later (load buffering), or the stores of two
  * threads to two locations in an order that contradicts both programs (2+2W): modification order is the
- * order in which stores are made. Both are legal in C11 and neither is known to matter to code
- * whose loads acquire. And of course what the model does not do.
+ * order in which stores are made. Nor what needs a cycle of program order, reads, modification order and the
+ * order of sequentially consistent operations together (Z6.U and its kin). All are legal in C11 and none is
+ * known to matter to code whose loads acquire. And of course what the model does not do.
  */
 #ifndef EDO_TESTS_EXPLORE_H
 #define EDO_TESTS_EXPLORE_H

@@ -24,6 +24,13 @@ static void pop_rank(struct explore_thread *thread, unsigned rank, const struct 
 	thread->held_count--;
 }
 
+/* The lock's word is used as an atomic is: so who frees it must be ordered with all its users. */
+static void tell_of_use(const void *lock, bool is_write, const struct explore_site *site)
+{
+	if (!engine->is_alone)
+		races_atomic(lock, sizeof(uint32_t), is_write, site);
+}
+
 static struct meeting *take(const void *lock, unsigned rank, const struct explore_site *site)
 {
 	struct explore_thread *self = engine->self;
@@ -31,7 +38,10 @@ static struct meeting *take(const void *lock, unsigned rank, const struct explor
 
 	push_rank(self, rank, site);
 	meeting->holder = (int)self->number + 1;
-	memory_join(self, meeting->released);
+	/* What was released in an era that is over is known to all, and its stamp is gone. */
+	if (meeting->era == memory_era())
+		memory_join(self, meeting->released);
+	tell_of_use(lock, true, site);
 	return meeting;
 }
 
@@ -56,6 +66,8 @@ bool explore_lock_try(const void *lock, unsigned rank, const struct explore_site
 	is_free = order_meeting(lock)->holder == 0;
 	if (is_free)
 		(void)take(lock, rank, site);
+	else
+		tell_of_use(lock, false, site);
 	report_trace(site, is_free ? "-> taken" : "-> not free");
 	return is_free;
 }
@@ -71,7 +83,9 @@ void explore_lock_release(const void *lock, unsigned rank, const struct explore_
 		engine_fail(EXPLORE_LOCK_MISUSE, "%s:%d: %s is not held by this thread", site->file,
 			    site->line, site->text);
 	pop_rank(engine->self, rank, site);
+	tell_of_use(lock, true, site);
 	meeting->holder = 0;
+	meeting->era = memory_era();
 	/* Alone there are no stamps, and nobody who does not know. */
 	meeting->released = engine->is_alone ? NULL : memory_stamp(engine->self);
 	engine->writes++;

@@ -49,6 +49,9 @@ static void print_failure(struct explore_result *result)
 	run_once();
 	engine->is_tracing = false;
 	report_end();
+	if (engine->outcome != result->outcome)
+		printf("explore:   but repeated it ends otherwise: %s\n",
+		       outcome_names[engine->outcome]);
 	if (line && search_print(line, LINE) > 0)
 		printf("explore: to replay: EXPLORE_REPLAY=%s\n", line);
 	free(line);

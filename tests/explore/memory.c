@@ -63,8 +63,15 @@ void memory_settle(void)
 	memory->location_count = 0;
 	memory->store_count = 0;
 	memory->stamps_used = 0;
-	if (engine->self)
-		memset(&engine->self->view, 0, sizeof engine->self->view);
+	if (!engine->self)
+		return;
+	memset(&engine->self->view, 0, sizeof engine->self->view);
+	engine->self->looked_count = 0;
+}
+
+uint32_t memory_era(void)
+{
+	return memory->settled;
 }
 
 /* ---- plain memory ---- */
@@ -303,6 +310,8 @@ static const struct store *choose_store(const struct location *location, enum ex
 		if (engine->stale_left == 0)
 			break;
 	}
+	if (count == 0)
+		engine_fail(EXPLORE_NOT_REPEATABLE, "a load finds no store");
 	return readable[search_choose(count)];
 }
 

@@ -217,6 +217,31 @@ void order_event(struct explore_thread *thread)
 		note_meeting(part, thread, number);
 }
 
+/*
+ * Time is about to pass, which will have come after all that was done: so what a blocked thread's next step
+ * conflicts with is told now, as if it were done, or it would never be tried the other way round.
+ */
+void order_before_time_passes(struct explore_thread *thread)
+{
+	struct clock before = thread->before;
+	unsigned found[EXPLORE_THREADS];
+	struct part parts[3];
+	unsigned count;
+
+	if (order->count == MAX_EVENTS)
+		engine_fail(EXPLORE_TOO_LARGE, "more than %d steps", MAX_EVENTS);
+	parts_of(&thread->next, parts);
+	count = find_conflicts(parts, conflicts, thread, found);
+	for (const struct part *part = parts; part->object; part++)
+		join_before(part, thread);
+	append_event(thread);
+	for (unsigned i = 0; i < count; i++)
+		if (!has_one_between(found[i], found, count))
+			search_reverse(found[i], thread);
+	order->count--;
+	thread->before = before;
+}
+
 /* Whether one of the events from `first` on that do not depend on `number` is before this one. */
 static bool has_predecessor(unsigned number, unsigned event)
 {

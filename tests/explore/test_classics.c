@@ -7,6 +7,7 @@
 #include "explore/explore.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { RANK = EDO_RANK_POOL };
 
@@ -418,6 +419,136 @@ static void spin(void)
 	explore_check(data == 1);
 }
 
+/* ---- a lock freed while somebody may still use it, and one freed by the last ---- */
+
+struct guarded {
+	struct edo_lock lock;
+};
+
+static struct guarded *guarded;
+static uint32_t users;
+
+static void locks_and_unlocks(void *argument)
+{
+	struct guarded *mine = argument;
+
+	edo_lock_acquire(&mine->lock, EDO_RANK_OWNED);
+	edo_lock_release(&mine->lock, EDO_RANK_OWNED);
+	edo_store(&users, 0, relaxed);
+}
+
+static void frees_the_lock_without_order(void *argument)
+{
+	struct guarded *mine = argument;
+
+	while (edo_load(&users, relaxed) != 0)
+		explore_wait_a_moment();
+	free(mine);
+}
+
+static void begin_guarded(void)
+{
+	guarded = malloc(sizeof *guarded);
+	*guarded = (struct guarded){ { 0 } };
+	users = 1;
+}
+
+static void lock_freed_without_order(void)
+{
+	begin_guarded();
+	explore_start(locks_and_unlocks, guarded);
+	explore_start(frees_the_lock_without_order, guarded);
+	explore_join_all();
+}
+
+static void lock_freed_by_the_last(void)
+{
+	begin_guarded();
+	explore_start(locks_and_unlocks, guarded);
+	explore_join_all();
+	free(guarded);
+}
+
+/* ---- a block freed in the middle of what is written at once ---- */
+
+static void write_over_a_freed_block(void)
+{
+	char *first = malloc(64);
+	char *middle = malloc(64);
+	char *last = malloc(64);
+
+	free(middle);
+	memset(first, 0, (size_t)(last + 64 - first));
+	free(first);
+	free(last);
+}
+
+/* ---- a lock held while time passes: who waits for it may also have come first ---- */
+
+static uint32_t naps;
+static uint32_t order_of_holders;
+
+static void holds_while_time_passes(void *argument)
+{
+	(void)argument;
+	edo_lock_acquire(&left, EDO_RANK_OWNED);
+	order_of_holders = order_of_holders * 10 + 1;
+	(void)edo_sys_futex_wait(&naps, 0, 1000);
+	edo_lock_release(&left, EDO_RANK_OWNED);
+}
+
+static void holds_briefly(void *argument)
+{
+	(void)argument;
+	edo_lock_acquire(&left, EDO_RANK_OWNED);
+	order_of_holders = order_of_holders * 10 + 2;
+	edo_lock_release(&left, EDO_RANK_OWNED);
+}
+
+static void second_before_the_sleeper(void)
+{
+	order_of_holders = 0;
+	explore_start(holds_while_time_passes, NULL);
+	explore_start(holds_briefly, NULL);
+	explore_join_all();
+	explore_check(order_of_holders != 21);
+}
+
+static void sleeper_before_the_second(void)
+{
+	order_of_holders = 0;
+	explore_start(holds_while_time_passes, NULL);
+	explore_start(holds_briefly, NULL);
+	explore_join_all();
+	explore_check(order_of_holders != 12);
+}
+
+/* ---- two phases with one lock: what the first one released is over ---- */
+
+static void writes_under_lock(void *argument)
+{
+	(void)argument;
+	edo_lock_acquire(&left, EDO_RANK_OWNED);
+	data++;
+	edo_lock_release(&left, EDO_RANK_OWNED);
+}
+
+static void writes_without_lock(void *argument)
+{
+	(void)argument;
+	data++;
+}
+
+static void race_in_a_second_phase(void)
+{
+	explore_start(writes_under_lock, NULL);
+	explore_start(writes_under_lock, NULL);
+	explore_join_all();
+	explore_start(writes_under_lock, NULL);
+	explore_start(writes_without_lock, NULL);
+	explore_join_all();
+}
+
 /* ---- */
 
 struct expectation {
@@ -458,6 +589,12 @@ static const struct expectation expectations[] = {
 	EXPECT(plain_and_atomic, EXPLORE_DATA_RACE),
 	EXPECT(endless_loop, EXPLORE_ENDLESS_LOOP),
 	EXPECT(spin, EXPLORE_PASSED),
+	EXPECT(lock_freed_without_order, EXPLORE_DATA_RACE),
+	EXPECT(lock_freed_by_the_last, EXPLORE_PASSED),
+	EXPECT(write_over_a_freed_block, EXPLORE_BAD_MEMORY),
+	EXPECT(second_before_the_sleeper, EXPLORE_CHECK_FAILED),
+	EXPECT(sleeper_before_the_second, EXPLORE_CHECK_FAILED),
+	EXPECT(race_in_a_second_phase, EXPLORE_DATA_RACE),
 };
 
 /* Both ways of searching must find it. */
