@@ -73,6 +73,17 @@ static int waits_with_a_limit(void *arg)
 	return edo_timeout(EDO_MIN(2), arg);
 }
 
+static int waits_for_either(void *arg)
+{
+	edo_yield_future never;
+	edo_future *either[] = { arg, NULL, edo_yield_start(&never) };
+	edo_select_future select;
+	edo_future *all[] = { arg, edo_select_start(&select, either, 2) };
+	int results[2];
+
+	return edo_join_all(all, 2, results);
+}
+
 struct stackless {
 	edo_async async;
 	struct gate *gate;
@@ -98,7 +109,7 @@ static int has_neighbours(void *arg)
 {
 	struct gate limited, unlimited;
 	struct stackless stackless = { EDO_ASYNC(stackless_ops), &unlimited };
-	edo_task *tasks[4];
+	edo_task *tasks[5];
 	const char *dump;
 
 	(void)arg;
@@ -107,21 +118,24 @@ static int has_neighbours(void *arg)
 	CHECK(edo_spawn(NULL, &stackless.async.future, &tasks[0]) == 0);
 	CHECK(edo_spawn_fiber(NULL, sleeps_under_a_deadline, NULL, 0, &tasks[1]) == 0);
 	CHECK(edo_spawn_fiber(NULL, waits_with_a_limit, &limited.future, 0, &tasks[2]) == 0);
+	CHECK(edo_spawn_fiber(NULL, waits_for_either, &limited.future, 0, &tasks[4]) == 0);
 	CHECK(edo_yield() == 0);
 	CHECK(edo_spawn_fiber(NULL, sleeps, NULL, 0, &tasks[3]) == 0);
 	edo_task_abort(tasks[1]);
 	CHECK(edo_dump(NULL, text.fds[1]) == 0);
 	dump = written();
-	CHECK(lines(dump) == 6);
-	CHECK(strstr(dump, "edo: runtime \"edo\": 5 tasks\n"));
+	CHECK(lines(dump) == 7);
+	CHECK(strstr(dump, "edo: runtime \"edo\": 6 tasks\n"));
 	CHECK(strstr(dump, ": struct stackless: waiting for struct gate\n"));
 	CHECK(strstr(dump, ": fiber: ready for edo_timer, cancelled, shielded, runs "));
 	CHECK(strstr(dump, ": fiber: waiting for edo_timeout_future of (struct gate), runs "));
+	CHECK(strstr(dump, ": fiber: waiting for edo_join_all_future of (struct gate, "
+			   "edo_select_future of (struct gate)), runs "));
 	CHECK(strstr(dump, ": fiber: running, runs "));
 	CHECK(strstr(dump, ": fiber: ready, runs "));
 	gate_open(&limited);
 	gate_open(&unlimited);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		edo_task_abort(tasks[i]);
 		if (i != 1)
 			CHECK(edo_task_join(tasks[i], NULL) == 0);

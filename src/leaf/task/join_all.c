@@ -80,7 +80,16 @@ static void join_all_drop(edo_future *future)
 	drop_pending(edo_container_of(future, edo_join_all_future, future));
 }
 
-EDO_FUTURE_OPS(join_all_ops, edo_join_all_future, future, join_all_poll, join_all_drop);
+static const edo_future *join_all_awaits(const edo_future *future, unsigned n)
+{
+	const edo_join_all_future *join =
+		edo_container_of((uintptr_t)future, edo_join_all_future, future);
+
+	return edo_several_nth(futures_of(join), join->edo_count_, n);
+}
+
+EDO_FUTURE_OPS_AWAITING(join_all_ops, edo_join_all_future, future, join_all_poll, join_all_drop,
+			join_all_awaits);
 
 edo_future *edo_join_all_start(edo_join_all_future *join, edo_future *const *futures, size_t n,
 			       int *results)

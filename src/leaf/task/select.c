@@ -84,7 +84,16 @@ static void select_drop(edo_future *future)
 	drop_all(edo_container_of(future, edo_select_future, future));
 }
 
-EDO_FUTURE_OPS(select_ops, edo_select_future, future, select_poll, select_drop);
+static const edo_future *select_awaits(const edo_future *future, unsigned n)
+{
+	const edo_select_future *select =
+		edo_container_of((uintptr_t)future, edo_select_future, future);
+
+	return edo_several_nth(futures_of(select), select->edo_count_, n);
+}
+
+EDO_FUTURE_OPS_AWAITING(select_ops, edo_select_future, future, select_poll, select_drop,
+			select_awaits);
 
 static edo_future *start(edo_select_future *select, edo_future *const *futures, size_t n,
 			 bool in_order)

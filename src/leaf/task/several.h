@@ -48,4 +48,14 @@ static inline void edo_several_keep(edo_future **few, edo_future *const *futures
 		memcpy(few, futures, n * sizeof *few);
 }
 
+/* For dumps: the n-th of them that is there. */
+static inline const edo_future *edo_several_nth(edo_future *const *futures, uint32_t count,
+						unsigned n)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (futures[i] && n-- == 0)
+			return futures[i];
+	return NULL;
+}
+
 #endif
