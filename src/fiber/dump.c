@@ -128,8 +128,8 @@ static void add_task(struct edo_task *task, void *context)
 {
 	struct report *report = context;
 	edo_future *core = edo_task_core(task);
-	/* Acquire: what was written before it gave its turn back. */
-	uint64_t state = edo_load(&task->state, acquire);
+	/* Relaxed: nobody else polls it meanwhile, and whoever did handed the core on. */
+	uint64_t state = edo_load(&task->state, relaxed);
 
 	if (edo_state_has(state, EDO_STATE_COMPLETE))
 		return;

@@ -4,12 +4,6 @@
 #include "scheduler/core.h"
 #include "scheduler/round.h"
 
-/* The seed of nothing that a model looks at. */
-uint64_t edo_sys_entropy(void)
-{
-	return 1;
-}
-
 /* ---- the runtime ---- */
 
 edo_runtime *rig_runtime(enum rig_time time)

@@ -238,6 +238,68 @@ static void deadlines_allocate_nothing(void **state)
 	in_paused_runtime(counts_allocations, NULL);
 }
 
+static int is_ready_when_its_deadline_comes(void *arg)
+{
+	edo_deadline scope;
+
+	(void)arg;
+	CHECK(edo_deadline_begin(&scope, EDO_MS(50)) == 0);
+	CHECK(edo_sleep(EDO_MS(50)) == -ETIMEDOUT); /* as if it had not begun yet */
+	CHECK(edo_deadline_end(&scope) == -ETIMEDOUT);
+	return 0;
+}
+
+static void what_is_ready_in_the_same_tick_is_cut(void **state)
+{
+	(void)state;
+	in_paused_runtime(is_ready_when_its_deadline_comes, NULL);
+}
+
+static edo_poll ready_poll(edo_future *future, edo_context *cx)
+{
+	(void)future;
+	(void)cx;
+	return 0;
+}
+
+static void no_drop(edo_future *future)
+{
+	(void)future;
+}
+
+EDO_FUTURE_OPS(ready_ops, edo_future, ops, ready_poll, no_drop);
+
+static int awaits_what_costs_nothing(void *arg)
+{
+	edo_future ready = { &ready_ops };
+	edo_deadline scope;
+
+	(void)arg;
+	CHECK(edo_deadline_begin(&scope, EDO_MS(50)) == 0);
+	while (edo_await(&ready) == 0)
+		continue;
+	return edo_deadline_end(&scope) == -ETIMEDOUT ? 0 : __LINE__;
+}
+
+static int advances_past_ready_waits(void *arg)
+{
+	edo_task *task;
+	int result = -1;
+
+	(void)arg;
+	CHECK(edo_spawn_fiber(NULL, awaits_what_costs_nothing, NULL, 0, &task) == 0);
+	CHECK(edo_yield() == 0);
+	CHECK(edo_advance(EDO_MS(50)) == 0);
+	CHECK(edo_task_join(task, &result) == 0);
+	return result;
+}
+
+static void so_is_one_whose_waits_spend_no_budget(void **state)
+{
+	(void)state;
+	in_paused_runtime(advances_past_ready_waits, NULL);
+}
+
 /* ---- nesting ---- */
 
 static int nests(void *arg)
@@ -287,6 +349,52 @@ static void a_stricter_outer_one_counts_for_all_inside(void **state)
 {
 	(void)state;
 	in_paused_runtime(is_cut_by_the_outer_one, NULL);
+}
+
+static int begins_after_the_cut(void *arg)
+{
+	edo_deadline outer, inner;
+
+	(void)arg;
+	CHECK(edo_deadline_begin(&outer, EDO_MS(50)) == 0);
+	CHECK(edo_sleep(EDO_SEC(10)) == -ETIMEDOUT);
+	CHECK(edo_deadline_begin(&inner, EDO_SEC(1)) == 0);
+	CHECK(edo_deadline_end(&inner) == 0); /* nothing waited in it */
+	CHECK(edo_deadline_end(&outer) == -ETIMEDOUT);
+	return 0;
+}
+
+static void a_scope_in_which_nothing_waited_was_not_cut(void **state)
+{
+	(void)state;
+	in_paused_runtime(begins_after_the_cut, NULL);
+}
+
+static int is_cut_by_one_of_its_own(void *arg)
+{
+	(void)arg;
+	return edo_with_deadline(EDO_MS(5), sleeps_ten_seconds, NULL, NULL) == -ETIMEDOUT ?
+		       0 :
+		       __LINE__;
+}
+
+static int is_cut_and_then_in_a_shield(void *arg)
+{
+	edo_deadline outer;
+	int result = -1;
+
+	(void)arg;
+	CHECK(edo_deadline_begin(&outer, EDO_MS(50)) == 0);
+	CHECK(edo_sleep(EDO_SEC(10)) == -ETIMEDOUT);
+	CHECK(edo_shield(is_cut_by_one_of_its_own, NULL, &result) == 0 && result == 0);
+	CHECK(edo_deadline_end(&outer) == -ETIMEDOUT);
+	return 0;
+}
+
+static void a_cut_in_a_shield_does_not_hide_the_outer_one(void **state)
+{
+	(void)state;
+	in_paused_runtime(is_cut_and_then_in_a_shield, NULL);
 }
 
 static int ends_in_any_order(void *arg)
@@ -555,11 +663,6 @@ static edo_poll misuses_all(edo_future *future, edo_context *cx)
 	return edo_checkpoint();
 }
 
-static void no_drop(edo_future *future)
-{
-	(void)future;
-}
-
 EDO_FUTURE_OPS(misuse_ops, edo_future, ops, misuses_all, no_drop);
 
 static int polls_misuse(void *arg)
@@ -636,6 +739,7 @@ static void in_a_shield_neither_abort_nor_outer_deadline_cuts(void **state)
 
 static int outlasts_its_deadline_in_a_shield(void *arg)
 {
+	edo_instant start;
 	edo_deadline scope;
 	int result;
 
@@ -643,7 +747,9 @@ static int outlasts_its_deadline_in_a_shield(void *arg)
 	CHECK(edo_deadline_begin(&scope, EDO_MS(2)) == 0);
 	CHECK(edo_shield(sleeps, &(edo_duration){ EDO_MS(50) }, &result) == 0 && result == 0);
 	/* No timer was armed meanwhile: arming it now finds the tick passed, and nobody else would wake us. */
+	start = edo_now();
 	CHECK(edo_sleep(EDO_SEC(10)) == -ETIMEDOUT);
+	CHECK(edo_now() == start);
 	CHECK(edo_deadline_end(&scope) == -ETIMEDOUT);
 	return 0;
 }
@@ -742,8 +848,9 @@ static int computes(void *arg)
 	(void)arg;
 	CHECK(edo_checkpoint() == 0);
 	CHECK(edo_deadline_begin(&scope, EDO_US(100)) == 0);
-	while (edo_checkpoint() == 0)
+	while (edo_deadline_left() > 0)
 		continue;
+	CHECK(edo_checkpoint() == -ETIMEDOUT); /* though it has not waited since it began */
 	CHECK(edo_checkpoint() == -ETIMEDOUT);
 	CHECK(edo_deadline_left() == 0);
 	CHECK(edo_deadline_end(&scope) == -ETIMEDOUT);
@@ -849,9 +956,13 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_fiber_that_ends_in_a_scope_leaves_no_timer),
 	cmocka_unit_test(a_fiber_whose_waits_are_always_ready_is_cut_too),
 	cmocka_unit_test(past_it_not_even_what_is_ready_is_waited_for),
+	cmocka_unit_test(what_is_ready_in_the_same_tick_is_cut),
+	cmocka_unit_test(so_is_one_whose_waits_spend_no_budget),
 	cmocka_unit_test(deadlines_allocate_nothing),
 	cmocka_unit_test(the_strictest_counts_and_each_tells_only_what_it_cut),
 	cmocka_unit_test(a_stricter_outer_one_counts_for_all_inside),
+	cmocka_unit_test(a_scope_in_which_nothing_waited_was_not_cut),
+	cmocka_unit_test(a_cut_in_a_shield_does_not_hide_the_outer_one),
 	cmocka_unit_test(ends_out_of_order_resurrect_no_deadline),
 	cmocka_unit_test(what_a_function_forgot_ends_with_what_it_ran_under),
 	cmocka_unit_test(a_function_is_told_apart_from_the_fate_of_its_waits),

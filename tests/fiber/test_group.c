@@ -477,6 +477,33 @@ static void an_owned_argument_is_dropped_once_whatever_happens(void **state)
 	in_paused_runtime(gives_arguments_away, NULL);
 }
 
+static edo_group *dropping_in;
+static size_t live_at_drop;
+
+static void count_live(void *arg)
+{
+	(void)arg;
+	live_at_drop = edo_group_live(dropping_in);
+}
+
+static int looks_at_its_group_in_a_drop(void *arg)
+{
+	(void)arg;
+	CHECK(edo_group_create(&dropping_in) == 0);
+	CHECK(edo_group_go_owned(dropping_in, looks_whether_it_was_dropped, NULL, 0, count_live) ==
+	      0);
+	dropped = 0;
+	CHECK(edo_group_wait(dropping_in, NULL) == 0);
+	CHECK(live_at_drop == 1);
+	return 0;
+}
+
+static void a_child_is_its_groups_until_its_argument_is_dropped(void **state)
+{
+	(void)state;
+	in_paused_runtime(looks_at_its_group_in_a_drop, NULL);
+}
+
 /* ---- failures ---- */
 
 static int fails_to_spawn(void *arg)
@@ -571,8 +598,7 @@ static void nobody_but_its_owner_waits_for_a_group(void **state)
 
 struct lent {
 	edo_interval interval;
-	edo_timer timer;
-	edo_group *group;
+	char padding[1700]; /* a cell that nobody else would use again at once */
 };
 
 static int waits_in_its_owners_frame(void *arg)
@@ -585,24 +611,29 @@ static int waits_shielded_in_its_owners_frame(void *arg)
 	return edo_shield(waits_in_its_owners_frame, arg, NULL);
 }
 
+/* Lends two children what is in its frame, and what is in its argument. */
 static int owner_never_returns(void *arg)
 {
-	struct lent lent;
+	struct lent *argument = arg;
+	struct lent frame;
+	struct lent *both[] = { argument, &frame };
+	edo_group *group;
 
-	(void)arg;
-	CHECK(edo_interval_init(&lent.interval, edo_now() + EDO_HOUR(1), EDO_HOUR(1),
-				EDO_MISSED_SKIP) == 0);
-	CHECK(edo_group_create(&lent.group) == 0);
-	CHECK(edo_group_go_owned(lent.group, waits_shielded_in_its_owners_frame, &lent.interval, 0,
-				 NULL) == 0);
-	return edo_group_wait(lent.group, NULL);
+	CHECK(edo_group_create(&group) == 0);
+	for (int i = 0; i < 2; i++) {
+		CHECK(edo_interval_init(&both[i]->interval, edo_now() + EDO_HOUR(1), EDO_HOUR(1),
+					EDO_MISSED_SKIP) == 0);
+		CHECK(edo_group_go(group, waits_shielded_in_its_owners_frame, &both[i]->interval,
+				   0) == 0);
+	}
+	return edo_group_wait(group, NULL);
 }
 
 static int spawns_an_owner(void *arg)
 {
 	(void)arg;
 	for (int i = 0; i < 5; i++)
-		CHECK(edo_go(owner_never_returns, &(char[1900]){ 0 }, 1900) == 0);
+		CHECK(edo_go(owner_never_returns, &(struct lent){ 0 }, sizeof(struct lent)) == 0);
 	CHECK(edo_sleep(EDO_MS(1)) == 0);
 	return 0;
 }
@@ -665,6 +696,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_cancellation_reaches_the_grandchildren),
 	cmocka_unit_test(children_may_spawn_siblings),
 	cmocka_unit_test(an_owned_argument_is_dropped_once_whatever_happens),
+	cmocka_unit_test(a_child_is_its_groups_until_its_argument_is_dropped),
 	cmocka_unit_test(a_spawn_that_failed_is_the_groups_first_error),
 	cmocka_unit_test(nobody_but_its_owner_waits_for_a_group),
 	cmocka_unit_test(given_up_together_owner_and_child_touch_nothing_that_is_gone),
