@@ -32,7 +32,7 @@ static void drives(void *unused)
 	}
 }
 
-static void one_asks(void)
+static void who_sleeps_is_asked(void)
 {
 	rt.scheduler.driver = &driver;
 	explore_start(drives, NULL);
@@ -41,8 +41,36 @@ static void one_asks(void)
 	explore_check(seen == 1);
 }
 
+/* Between two tasks, without a sleep. */
+static void drives_busily(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		edo_errand_look(&rt);
+		if (was_run)
+			return;
+		explore_wait_a_moment();
+	}
+}
+
+static void who_is_busy_is_asked(void)
+{
+	rt.scheduler.driver = &driver;
+	explore_start(drives_busily, NULL);
+	explore_start(asks, NULL);
+	explore_join_all();
+	explore_check(seen == 1);
+}
+
 static const struct explore_model models[] = {
-	{ "one asks", one_asks, { EXPLORE_ALL, EXPLORE_ALL }, { EXPLORE_ALL, EXPLORE_ALL } },
+	{ "who is busy is asked",
+	  who_is_busy_is_asked,
+	  { EXPLORE_ALL, EXPLORE_ALL },
+	  { EXPLORE_ALL, EXPLORE_ALL } },
+	{ "who sleeps is asked",
+	  who_sleeps_is_asked,
+	  { EXPLORE_ALL, EXPLORE_ALL },
+	  { EXPLORE_ALL, EXPLORE_ALL } },
 };
 
 EXPLORE_MAIN(models)

@@ -273,7 +273,7 @@ static pthread_t driving;
 
 static void signal_who_drives(edo_runtime *runtime)
 {
-	signalled = runtime;
+	(void)runtime;
 	pthread_kill(driving, SIGUSR1);
 }
 
@@ -286,6 +286,7 @@ static void ask_while_another_thread_drives(const edo_config *config,
 
 	gate_init(&outside.gate);
 	driving = pthread_self();
+	signalled = runtime;
 	assert_int_equal(pthread_create(&thread, NULL, asks_from_outside, &outside), 0);
 	assert_int_equal(run_on(runtime, waits_at_the_gate, &outside), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
