@@ -14,7 +14,7 @@
 
 enum { CHILDREN = 3 };
 
-static struct edo_runtime runtime;
+static struct edo_runtime world;
 static struct edo_fiber owner;
 static edo_group *group;
 static struct rig_sleeper sleeper;
@@ -80,7 +80,7 @@ static const edo_future_ops child_ops = {
 	NULL,
 };
 
-int edo_fiber_create(struct edo_runtime *of, const struct edo_fiber_spawn *spawn,
+int edo_fiber_create(struct edo_runtime *runtime, const struct edo_fiber_spawn *spawn,
 		     struct edo_task **created)
 {
 	struct edo_fiber fiber;
@@ -90,8 +90,8 @@ int edo_fiber_create(struct edo_runtime *of, const struct edo_fiber_spawn *spawn
 	fiber.fn = spawn->fn;
 	fiber.arg = (void *)(uintptr_t)spawn->arg;
 	fiber.member.group = spawn->group;
-	return edo_task_create(&of->scheduler.scheduler, &fiber.future, sizeof fiber, NULL, NULL,
-			       created);
+	return edo_task_create(&runtime->scheduler.scheduler, &fiber.future, sizeof fiber, NULL,
+			       NULL, created);
 }
 
 /* ---- a scheduler that gives each ready task a thread ---- */
@@ -118,12 +118,12 @@ static const struct edo_scheduler_ops ops = { schedule, defer };
 
 static void begin(bool is_cut)
 {
-	runtime.allocator = edo_default_allocator;
-	runtime.scheduler.scheduler.ops = &ops;
-	runtime.scheduler.scheduler.pool = edo_cell_pool_create(&edo_default_allocator);
+	world.allocator = edo_default_allocator;
+	world.scheduler.scheduler.ops = &ops;
+	world.scheduler.scheduler.pool = edo_cell_pool_create(&edo_default_allocator);
 	owner_is_cut = is_cut;
 	current = &owner;
-	(void)edo_current_driver_set(&runtime.driver);
+	(void)edo_current_driver_set(&world.driver);
 	explore_check(edo_group_create(&group) == 0);
 	current = NULL;
 	(void)edo_current_driver_set(NULL);
@@ -133,7 +133,7 @@ static void end(void)
 {
 	explore_join_all();
 	explore_check(owner.groups == NULL);
-	explore_check(edo_cell_pool_close(runtime.scheduler.scheduler.pool, NULL, 0) == 0);
+	explore_check(edo_cell_pool_close(world.scheduler.scheduler.pool, NULL, 0) == 0);
 	rig_is_alone(&sleeper);
 }
 
