@@ -201,7 +201,7 @@ static int echoes(void *arg)
 	ssize_t n;
 
 	while ((n = edo_tcp_read(stream, buf, sizeof buf)) > 0)
-		if ((n = edo_tcp_write_all(stream, buf, (size_t)n)) < 0)
+		if (edo_tcp_write_all(stream, buf, (size_t)n) < 0)
 			break;
 	edo_tcp_close(stream);
 	return 0;

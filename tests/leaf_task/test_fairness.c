@@ -109,6 +109,7 @@ static int selects_without_a_choice(void *arg)
 	CHECK(edo_select(futures, 1) == 0);
 	ready = ready_at(1, 0);
 	CHECK(edo_select_in_order(futures, 2) == 0);
+	CHECK(ready.polls == 1 && other.polls == 0);
 	return draws(arg);
 }
 
