@@ -320,7 +320,7 @@ static const struct explore_model models[] = {
 	{ "one unparks twice", one_unparks_twice, ALL, ALL },
 	{ "two unpark", two_unpark, ALL, ALL },
 	{ "one unparks twice, another once", one_unparks_twice_and_another_once, { 3, 2 }, ALL },
-	{ "three unpark", three_unpark, { 2, 2 }, ALL },
+	{ "three unpark", three_unpark, { 2, 2 }, { 3, 2 } },
 	{ "an unpark meets a time-out", an_unpark_and_a_time_out, ALL, ALL },
 	{ "an unpark meets a turn that does not wait", an_unpark_and_a_look, ALL, ALL },
 	{ "an unpark meets an event", an_unpark_and_an_event, ALL, ALL },
